@@ -1,0 +1,76 @@
+"""A roofline estimate of a kernel's time on a named GPU from counts measured on the CPU device.
+
+The roofline model (Williams, Waterman, Patterson, CACM 52(4), 2009) with one roof for each level that the counts
+speak of. It assumes ideal caches: each block reads a sector from L2 once, the whole grid reads it from memory once.
+It bounds the time from below and orders candidates; it is never reported as a measurement.
+"""
+
+from __future__ import annotations
+
+from typing import Literal as OneOf
+
+from .device import KernelCounts
+from .gpus import GpuSpec
+from .occupancy import WARP, Occupancy
+from .records import Record
+
+SECTOR = 32
+# What an empty kernel costs between launches in one stream; NVIDIA gives "about 2.5 us" in its blog on CUDA graphs.
+LAUNCH_SECONDS = 2.5e-6
+# The A100 white paper's 5120 bytes a clock over 108 multiprocessors, rounded down to a sector and a half.
+L2_BYTES_PER_SM_CLOCK = 48
+# A load that misses L2, as microbenchmarks of recent GPUs find it (Luo et al., arXiv 2402.13499: 480 to 660 clocks and more).
+MEMORY_LATENCY_SECONDS = 400e-9
+# Independent loads that a warp keeps in flight: the compiler hoists a few out of straight-line code.
+IN_FLIGHT = 4
+
+Bound = OneOf["dram", "l2", "l1", "shared", "latency", "launch"]
+
+
+class Estimate(Record):
+    """Estimated microseconds: the `total`, and each roof on its own; `bound` names the highest."""
+
+    gpu: str
+    total_us: float
+    bound: Bound
+    dram_us: float
+    l2_us: float
+    l1_us: float
+    shared_us: float
+    latency_us: float
+    launch_us: float
+
+
+def estimate(counts: tuple[KernelCounts, ...], occupancies: dict[str, Occupancy], gpu: GpuSpec) -> Estimate:
+    """Sum over kernels of the highest roof of each, plus what the launches cost.
+
+    Too few resident threads cannot keep the memory busy: the latency roof takes each warp's requests
+    to be served one after another, `Occupancy.active_warps` of them side by side on each multiprocessor.
+    """
+    roofs = {"dram": 0.0, "l2": 0.0, "l1": 0.0, "shared": 0.0, "latency": 0.0}
+    total = 0.0
+    for kernel in counts:
+        memory = [a for a in kernel.accesses if a.space == "global"]
+        sectors = sum(a.sectors for a in memory)
+        wavefronts = sum(a.sectors for a in kernel.accesses if a.space == "shared")
+        requests = sum(a.requests for a in memory)
+        warps = occupancies[kernel.kernel].active_warps if kernel.kernel in occupancies else gpu.warps_per_sm
+        resident = min(max(warps, 1) * gpu.sms, max(kernel.threads // WARP // max(kernel.launches, 1), 1))
+        each = {
+            "dram": kernel.unique_bytes / gpu.dram_bandwidth,
+            "l2": kernel.block_unique_bytes / (L2_BYTES_PER_SM_CLOCK * gpu.sms * gpu.clock),
+            "l1": sectors / (gpu.l1_sectors_per_clock * gpu.sms * gpu.clock),
+            "shared": wavefronts / (gpu.sms * gpu.clock),
+            "latency": requests / resident * MEMORY_LATENCY_SECONDS / IN_FLIGHT,
+        }
+        total += max(each.values())
+        roofs = {k: roofs[k] + each[k] for k in roofs}
+    launch = LAUNCH_SECONDS * sum(k.launches for k in counts)
+    bound = max((*roofs, "launch"), key=lambda k: launch if k == "launch" else roofs[k])
+    return Estimate(
+        gpu=gpu.name,
+        total_us=(total + launch) * 1e6,
+        bound=bound,  # type: ignore[arg-type]
+        launch_us=launch * 1e6,
+        **{f"{k}_us": v * 1e6 for k, v in roofs.items()},
+    )
