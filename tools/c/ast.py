@@ -37,8 +37,8 @@ class CType:
     """A C type. `spelling` is valid C and C++ (typedefs of the user's own resolved where they hide a scalar).
 
     `size` is in bytes, None where incomplete or variable. `element` is what a pointer or array holds;
-    `length` an array's length: a number, an expression for a VLA, None for ``[]``. A parameter keeps the array type
-    that it was declared with, although C passes a pointer.
+    `length` an array's length: a number, an expression for a VLA, None for ``[]``. A parameter keeps the
+    array type that it was declared with, although C passes a pointer.
     """
 
     kind: OneOf["void", "bool", "int", "float", "enum", "pointer", "array", "struct", "other"]
@@ -56,7 +56,7 @@ class CType:
 
 
 def declare(type: CType, name: str = "") -> str:
-    """The declaration of `name` with this type, in C and C++ alike: ``float (*a)[4]``; without a name, the type."""
+    """Declares `name` in C and C++ alike: ``float (*a)[4]``; without a name, spells the type."""
     spelled = name
     while True:
         match type:
@@ -203,7 +203,18 @@ class InitList:
 
 
 Expr = (
-    Literal | Name | Subscript | Member | Unary | Binary | Assign | Step | Conditional | Cast | Call | InitList
+    Literal
+    | Name
+    | Subscript
+    | Member
+    | Unary
+    | Binary
+    | Assign
+    | Step
+    | Conditional
+    | Cast
+    | Call
+    | InitList
 )
 
 
@@ -292,9 +303,9 @@ class Unit:
     """One C file after preprocessing: what it defines itself, and what it takes from its headers.
 
     `unsupported` names, for functions and globals that could not be lowered, the construct and its place.
-    `pragmas` are the ``#pragma omp`` lines of the file itself: line number and text after ``omp``. `typedefs` and
-    `enums` (by tag or typedef name, each a tuple of enumerators and values) come from the user's own files.
-    `calls` names the functions that each definition calls, also where it could not be lowered.
+    `pragmas` are the ``#pragma omp`` lines of the file itself: line number and text after ``omp``.
+    `typedefs` and `enums` (by tag or typedef name, each a tuple of enumerators and values) come from the
+    user's own files. `calls` names the functions that each definition calls, lowered or not.
     """
 
     path: str
