@@ -7,7 +7,7 @@ where all variants agree; where they differ, at most as many elements may deviat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal as OneOf
 
 import numpy as np
@@ -19,6 +19,8 @@ from .records import Finding, FunctionSpec, Record
 ERROR_FACTOR = 4.0
 ROUNDINGS = 8.0
 FIRST_WRONG = 4
+
+Tier = OneOf["screen", "accept", "certify"]
 
 Verdict = OneOf[
     "right",
@@ -63,7 +65,7 @@ class TestReport(Record):
 
     __test__ = False
 
-    tier: OneOf["screen", "accept"]
+    tier: Tier
     verdict: Verdict
     message: str
     cases: tuple[CaseReport, ...] = ()
@@ -72,7 +74,7 @@ class TestReport(Record):
 
     @property
     def right(self) -> bool:
-        return self.tier == "accept" and self.verdict == "right"
+        return self.tier != "screen" and self.verdict == "right"
 
 
 def verify(
@@ -81,7 +83,7 @@ def verify(
     function: FunctionSpec,
     expectations: Sequence[Expectation],
     checks: Checks,
-    tier: OneOf["screen", "accept"],
+    tier: Tier,
 ) -> TestReport:
     """Run a candidate on every case and compare. The first failure decides; what passed before it is kept."""
     executions = device.run(build, [e.case for e in expectations], checks)
@@ -124,16 +126,24 @@ def judge(function: FunctionSpec, expectation: Expectation, execution: Execution
             CaseReport(case=name, verdict="out-of-bounds"),
             f"bytes before or behind {', '.join(execution.damaged)} were overwritten",
         )
-    for p in function.arrays:
-        if p.role == "in" and not np.array_equal(_bytes(expectation.case.arrays[p.name]), _bytes(execution.arrays[p.name])):
-            return CaseReport(case=name, verdict="input-changed"), f"the input {p.name} was changed"
-    if not empty and not any(not launch.error for launch in execution.launches):
+    if not empty and all(launch.error for launch in execution.launches):
         return CaseReport(case=name, verdict="no-kernel"), "no kernel was launched"
+    return compare(function, expectation, execution.arrays)
+
+
+def compare(
+    function: FunctionSpec, expectation: Expectation, arrays: Mapping[str, np.ndarray]
+) -> tuple[CaseReport, str]:
+    """The verdict on what a call left in its buffers, and a sentence about it."""
+    name = expectation.case.name
+    for p in function.arrays:
+        if p.role == "in" and expectation.case.arrays[p.name].tobytes() != arrays[p.name].tobytes():
+            return CaseReport(case=name, verdict="input-changed"), f"the input {p.name} was changed"
     worst = CaseReport(case=name, verdict="right", error=0.0, allowed=0.0)
     for p in function.arrays:
         if p.role == "in":
             continue
-        report, message = _compare(p.name, expectation, execution.arrays[p.name])
+        report, message = _compare(p.name, expectation, arrays[p.name])
         if report.verdict != "right":
             return report, message
         if (report.error or 0.0) >= (worst.error or 0.0):
@@ -257,7 +267,3 @@ def _is_empty(case: Case) -> bool:
 def _equal_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     unsigned = np.dtype(f"u{a.dtype.itemsize}")
     return np.ascontiguousarray(a).view(unsigned) == np.ascontiguousarray(b).view(unsigned)
-
-
-def _bytes(array: np.ndarray) -> np.ndarray:
-    return np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)

@@ -161,9 +161,17 @@ class Device(Protocol):
         ...
 
     def run_program(
-        self, source: str, objects: Sequence[Path], arguments: Sequence[str], seconds: float
+        self,
+        source: str,
+        objects: Sequence[Path],
+        arguments: Sequence[str],
+        seconds: float,
+        writable: Sequence[Path] = (),
     ) -> ProgramRun:
-        """Link a whole CUDA source with compiled host objects that hold `main`, and run the program."""
+        """Link a whole CUDA source with compiled host objects that hold `main`, and run the program.
+
+        The objects define `cudaperf_program_main` in place of `main`; `writable` are folders it may write to.
+        """
         ...
 
 

@@ -15,13 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from . import sandbox
+from .c.build import CompileError, build_program
 from .c.precision import in_higher_precision
 from .device import Case
 from .inputs import dtype_of
 from .records import Parameter, Task
-from .toolchain import ToolchainError, build_c
 
 HARNESS = Path(__file__).parent / "harness" / "oracle.c"
+# AddressSanitizer reserves terabytes of addresses without using them.
+ADDRESS_SPACE = 1 << 46
 BASE = "base"
 CHECKED = "checked"
 WIDE = "higher precision"
@@ -87,7 +89,7 @@ class Oracle:
             for name, build in builds.items():
                 try:
                     self._programs[name] = build.result()
-                except ToolchainError as error:
+                except CompileError as error:
                     if name == BASE:
                         raise OracleError(f"{task.path}: the original does not compile: {error}") from error
                     self.notes.append(f"no variant '{name}': {error}")
@@ -133,53 +135,34 @@ class Oracle:
         return self._last_seconds / repeats
 
     def _build(self, source: str, flags: tuple[str, ...], wide: dict[str, str], dump: bool = False) -> Path:
-        unit = _call_unit(self.task, source, wide, dump)
+        unit = call_unit(self.task, source, wide, dump)
         folder = Path(self.task.path).resolve().parent
-        return build_c(
+        return build_program(
             [("call.c", unit), ("oracle.c", HARNESS.read_text())],
-            [*flags, "-w", f"-iquote{folder}", *_compile_flags(self.task)],
-            extra_sources=[Path(s) for s in self.task.sources],
-            libraries=["-lm", *_link_flags(self.task)],
+            [*flags, "-w", f"-iquote{folder}", *compile_flags(self.task)],
+            [Path(s) for s in self.task.sources],
+            ["-lm", *link_flags(self.task)],
         )
 
     def _run(self, program: Path, case: Case, names: list[str], repeats: int = 1) -> dict[str, np.ndarray]:
-        arguments = [_argument(case, p, self.task) for p in self.task.function.parameters if p.name in names]
-        count = len(arguments)
-        header = np.zeros(2 + 2 * count, np.int64)
-        header[0] = count
-        offset = -(-header.nbytes // 64) * 64
-        for i, array in enumerate(arguments):
-            header[2 + 2 * i : 4 + 2 * i] = offset, array.nbytes
-            offset += -(-array.nbytes // 64) * 64
         path = Path(self._folder.name) / "case"
-        with path.open("wb") as file:
-            file.write(header.tobytes())
-            for i, array in enumerate(arguments):
-                file.seek(int(header[2 + 2 * i]))
-                file.write(array.tobytes())
-            file.truncate(offset)
+        write_case(path, self.task, case, names)
         done = sandbox.run(
             [str(program), str(path), str(repeats)],
             readable=[program.parent],
             writable=[path.parent],
             cwd=path.parent,
             seconds=case.seconds * repeats,
-            environment={"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=0"},
-            memory_bytes=None,
+            environment={"ASAN_OPTIONS": "detect_leaks=0"},
+            memory_bytes=ADDRESS_SPACE,
         )
         if done.timed_out:
             raise OracleError(f"the original takes more than {case.seconds:g} s")
         if done.returncode != 0:
             raise OracleError(_why(done, self.task))
-        raw = path.read_bytes()
-        self._last_seconds = np.frombuffer(raw, np.int64, 1, 8)[0] * 1e-9
-        out = {}
-        for i, (name, array) in enumerate(zip(names, arguments, strict=True)):
-            parameter = next(p for p in self.task.function.parameters if p.name == name)
-            if parameter.role != "in" or parameter.fixed:
-                start = int(header[2 + 2 * i])
-                out[name] = np.frombuffer(raw, array.dtype, array.size, start).reshape(array.shape).copy()
-        return out
+        self._last_seconds, results = read_case(path, self.task, case, names)
+        kept = {p.name for p in self.task.function.parameters if p.role != "in" or p.fixed}
+        return {name: array for name, array in results.items() if name in kept}
 
     def _run_wide(self, case: Case, names: list[str]) -> dict[str, np.ndarray]:
         """Run in higher precision; results come back rounded to the buffers' own types, poison kept."""
@@ -198,6 +181,40 @@ class Oracle:
         return rounded
 
 
+def write_case(path: Path, task: Task, case: Case, names: list[str]) -> None:
+    """Write a case as `harness/oracle.c` reads it: a header of 64-bit words, then each argument's bytes."""
+    arguments = _arguments(task, case, names)
+    header = np.array([len(arguments), 0, *[0, 0] * len(arguments)], np.int64)
+    offset = _aligned(header.nbytes)
+    for i, array in enumerate(arguments):
+        header[2 + 2 * i : 4 + 2 * i] = offset, array.nbytes
+        offset += _aligned(array.nbytes)
+    with path.open("wb") as file:
+        file.write(header.tobytes())
+        for i, array in enumerate(arguments):
+            file.seek(int(header[2 + 2 * i]))
+            file.write(array.tobytes())
+        file.truncate(offset)
+
+
+def read_case(path: Path, task: Task, case: Case, names: list[str]) -> tuple[float, dict[str, np.ndarray]]:
+    """What the harness left in the file: the seconds of its calls summed up, and every argument."""
+    raw = path.read_bytes()
+    results = {}
+    for i, (name, array) in enumerate(zip(names, _arguments(task, case, names), strict=True)):
+        start = int(np.frombuffer(raw, np.int64, 1, 16 + 16 * i)[0])
+        results[name] = np.frombuffer(raw, array.dtype, array.size, start).reshape(array.shape).copy()
+    return float(np.frombuffer(raw, np.int64, 1, 8)[0]) * 1e-9, results
+
+
+def _aligned(size: int) -> int:
+    return -(-size // 64) * 64
+
+
+def _arguments(task: Task, case: Case, names: list[str]) -> list[np.ndarray]:
+    return [_argument(case, p, task) for p in task.function.parameters if p.name in names]
+
+
 def _argument(case: Case, parameter: Parameter, task: Task) -> np.ndarray:
     if parameter.name in case.arrays:
         return np.ascontiguousarray(case.arrays[parameter.name])
@@ -208,7 +225,7 @@ def _fixed_shape(parameter: Parameter) -> tuple[int, ...]:
     return tuple(int(extent) for extent in parameter.shape)
 
 
-def _call_unit(task: Task, source: str, wide: dict[str, str], dump: bool) -> str:
+def call_unit(task: Task, source: str, wide: dict[str, str], dump: bool) -> str:
     """The original and, behind it in the same unit (it may be static), the function that calls it.
 
     Arguments stand in the launcher's order. With `dump` nothing is called: globals are copied out.
@@ -243,11 +260,11 @@ def _quoted(path: str) -> str:
     return path.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _compile_flags(task: Task) -> list[str]:
+def compile_flags(task: Task) -> list[str]:
     return [f for f in task.flags if not f.startswith(("-l", "-L", "-O", "-o", "-Wl"))]
 
 
-def _link_flags(task: Task) -> list[str]:
+def link_flags(task: Task) -> list[str]:
     return [f for f in task.flags if f.startswith(("-l", "-L", "-Wl"))]
 
 

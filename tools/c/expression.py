@@ -37,7 +37,7 @@ def evaluate(expression: str, values: Mapping[str, int]) -> int:
 @cache
 def _parse(expression: str) -> tree_sitter.Node:
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_c.language()))
-    root = parser.parse(f"long x = {expression};".encode()).root_node
+    root = parser.parse(f"long x = ({expression});".encode()).root_node
     declarator = next((n for n in root.named_children[0].named_children if n.type == "init_declarator"), None)
     value = declarator.child_by_field_name("value") if declarator else None
     if root.has_error or value is None:

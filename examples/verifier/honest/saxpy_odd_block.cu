@@ -1,0 +1,10 @@
+// A block size that is no multiple of a warp.
+// task: ../../c/saxpy.c
+// expect: right
+__global__ void saxpy(int n, float a, const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+extern "C" void launch_saxpy(int n, float a, const float *x, float *y) {
+    if (n > 0) saxpy<<<(n + 99) / 100, 100>>>(n, a, x, y);
+}

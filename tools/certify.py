@@ -1,0 +1,195 @@
+"""Checks what is delivered, not only what was tested on the way: fresh secret inputs, the drop-in itself called
+with the original signature, NVIDIA's compiler where there is one, and the whole program's output.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal as OneOf
+
+from .c.build import CompileError, build_objects, build_program
+from .correctness import compare, verify
+from .device import Checks, Device
+from .dropin import files
+from .nvcc import compile_delivered
+from .oracle import HARNESS, Expectation, call_unit, compile_flags, link_flags, read_case, write_case
+from .records import Candidate, Record, Task
+from .suite import Suite
+
+PROGRAM_SECONDS = 120.0
+RELATIVE_TOLERANCE = 1e-4
+NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+
+
+class DeliveryCheck(Record):
+    name: str
+    result: OneOf["passed", "failed", "skipped"]
+    message: str = ""
+
+
+class Certificate(Record):
+    """Every check of the delivered files, in the order in which they ran."""
+
+    checks: tuple[DeliveryCheck, ...]
+
+    @property
+    def refuted(self) -> str | None:
+        """The first check that failed, in words."""
+        failed = next((c for c in self.checks if c.result == "failed"), None)
+        return f"{failed.name}: {failed.message}" if failed is not None else None
+
+
+def certify(
+    device: Device,
+    task: Task,
+    candidate: Candidate,
+    arch: str,
+    seed: int,
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+) -> Certificate:
+    """Run every check; `seed` must be one that no candidate was tested with."""
+    suite = Suite(task, seed, progress)
+    delivered = files(task, candidate, arch)
+    checks = [
+        _fresh_inputs(device, task, candidate, suite),
+        _drop_in(device, task, delivered, suite),
+        _target_compiler(task, delivered, arch),
+    ]
+    if task.has_main:
+        checks.append(_program(device, task, delivered))
+    return Certificate(checks=tuple(checks))
+
+
+def _fresh_inputs(device: Device, task: Task, candidate: Candidate, suite: Suite) -> DeliveryCheck:
+    name = "fresh inputs, shuffled schedule, bounds and races"
+    build = device.build(task.function, candidate, checked=True)
+    checks = Checks(bounds=True, races=True, order="shuffled")
+    report = verify(device, build, task.function, suite.accept, checks, "certify")
+    return DeliveryCheck(name=name, result="passed" if report.right else "failed", message=report.message)
+
+
+def _drop_in(device: Device, task: Task, delivered: dict[str, str], suite: Suite) -> DeliveryCheck:
+    """Call the delivered function through its original signature, from C, with host pointers."""
+    name = "drop-in called with the original signature"
+    names = [p.name for p in task.function.parameters]
+    unit = call_unit(task, delivered[f"{task.name}.host.c"], {}, dump=False)
+    harness = "#define main cudaperf_program_main\n" + HARNESS.read_text()
+    try:
+        objects = build_objects(
+            [("call.c", unit), ("harness.c", harness)],
+            ["-O1", "-w", *_include_flags(task)],
+            [Path(s) for s in task.sources],
+        )
+    except CompileError as error:
+        return DeliveryCheck(name=name, result="failed", message=str(error))
+    chosen = suite.screen + suite.accept[-3:]
+    for expectation in chosen:
+        message = _call(device, task, delivered, objects, expectation, names)
+        if message is not None:
+            return DeliveryCheck(name=name, result="failed", message=f"{expectation.case.name}: {message}")
+    return DeliveryCheck(name=name, result="passed", message=f"{len(chosen)} configurations right")
+
+
+def _call(device, task, delivered, objects, expectation: Expectation, names: list[str]) -> str | None:
+    with tempfile.TemporaryDirectory(prefix="cudaperf-call-") as folder:
+        path = Path(folder) / "case"
+        write_case(path, task, expectation.case, names)
+        source = _with_header(task, delivered)
+        ran = device.run_program(source, objects, [str(path), "1"], expectation.case.seconds, [Path(folder)])
+        if ran.failure is not None or ran.status != 0:
+            found = f": {ran.findings[0]}" if ran.findings else ""
+            return f"{ran.failure or f'exit status {ran.status}'}{found} {ran.stderr[-200:].strip()}".strip()
+        _, arrays = read_case(path, task, expectation.case, names)
+        report, message = compare(task.function, expectation, arrays)
+        return None if report.verdict == "right" else message
+
+
+def _target_compiler(task: Task, delivered: dict[str, str], arch: str) -> DeliveryCheck:
+    name = f"nvcc -arch={arch}"
+    found = compile_delivered(task.name, delivered, arch)
+    if found is None:
+        return DeliveryCheck(name=name, result="skipped", message="no nvcc here")
+    errors = [f for f in found if f.severity == "error"]
+    return DeliveryCheck(name=name, result="failed" if errors else "passed", message=str(errors[0]) if errors else "")
+
+
+def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryCheck:
+    """The output and the status of the original program and of the ported one."""
+    name = "output of the whole program"
+    flags = ["-w", *_include_flags(task)]
+    sources = [Path(s) for s in task.sources]
+    try:
+        original = build_program([("original.c", task.source)], ["-O2", *flags], sources, ["-lm", *link_flags(task)])
+        host = f"#define main cudaperf_program_main\n{delivered[f'{task.name}.host.c']}"
+        objects = build_objects([("host.c", host)], ["-O2", *flags], sources)
+    except CompileError as error:
+        return DeliveryCheck(name=name, result="failed", message=str(error))
+    with tempfile.TemporaryDirectory(prefix="cudaperf-program-") as folder:
+        runs = [_run(original, Path(folder)) for _ in range(2)]
+        if runs[0] is None or runs[1] is None:
+            return DeliveryCheck(name=name, result="skipped", message="the original program does not end by itself")
+        ported = device.run_program(_with_header(task, delivered), objects, [], PROGRAM_SECONDS, [])
+    if ported.failure is not None:
+        found = f": {ported.findings[0]}" if ported.findings else ""
+        return DeliveryCheck(name=name, result="failed", message=f"{ported.failure}{found} {ported.stderr[-200:]}".strip())
+    if ported.status != runs[0][0]:
+        message = f"exit status {ported.status} instead of {runs[0][0]}"
+        return DeliveryCheck(name=name, result="failed", message=message)
+    difference = _difference(runs[0][1], runs[1][1], ported.stdout)
+    if difference is not None:
+        return DeliveryCheck(name=name, result="failed", message=difference)
+    count = len(runs[0][1].split())
+    return DeliveryCheck(name=name, result="passed", message=f"{count} words agree" if count else "it prints nothing")
+
+
+def _run(program: Path, folder: Path) -> tuple[int, str] | None:
+    try:
+        done = subprocess.run(
+            [str(program)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROGRAM_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def _difference(first: str, second: str, ported: str) -> str | None:
+    """The first word that differs; words in which the original differs from itself, such as timings, are left out."""
+    words, again, got = first.split(), second.split(), ported.split()
+    if len(words) != len(got):
+        return f"{len(got)} words instead of {len(words)}"
+    for i, (word, other) in enumerate(zip(words, got, strict=True)):
+        if len(words) == len(again) and word != again[i]:
+            continue
+        if word != other and not _close(word, other):
+            return f"word {i + 1} is {other!r} instead of {word!r}"
+    return None
+
+
+def _close(a: str, b: str) -> bool:
+    """Whether two words differ only in numbers, and those by no more than rounding in print."""
+    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
+        return False
+    numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
+    return all(x == y or _close_numbers(x, y) for x, y in numbers)
+
+
+def _close_numbers(x: str, y: str) -> bool:
+    if "." not in x + y:
+        return False
+    digits = max(len(t.split("e")[0].split("E")[0].partition(".")[2]) for t in (x, y))
+    return math.isclose(float(x), float(y), rel_tol=RELATIVE_TOLERANCE, abs_tol=2.0 * 10.0**-digits)
+
+
+def _include_flags(task: Task) -> list[str]:
+    return [f"-iquote{Path(task.path).resolve().parent}", *compile_flags(task)]
+
+
+def _with_header(task: Task, delivered: dict[str, str]) -> str:
+    """The drop-in as one text, its header in place of the include."""
+    header = f'#include "{task.name}.h"\n'
+    return delivered[f"{task.name}.cu"].replace(header, delivered[f"{task.name}.h"], 1)

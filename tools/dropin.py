@@ -1,0 +1,280 @@
+"""Makes of a verified candidate the files that replace the original in its program.
+
+`NAME.cu` holds the candidate and, around it, the function with the original signature, which copies to the GPU and
+back, and a device-resident entry point that takes device pointers and a stream. `NAME.host.c` is the original file
+without the function's body.
+"""
+
+from __future__ import annotations
+
+import re
+
+import tree_sitter
+import tree_sitter_cuda
+
+from .c.parse import parse
+from .records import Candidate, FunctionSpec, Parameter, Task
+
+STREAM = "cudaperf_stream"
+
+
+def files(task: Task, candidate: Candidate, arch: str) -> dict[str, str]:
+    """The delivered files by name. The host file is there even if only the drop-in's own check needs it."""
+    name = task.name
+    return {
+        f"{name}.cu": _cuda(task, candidate, arch),
+        f"{name}.h": _header(task.function),
+        f"{name}.host.c": _host(task),
+    }
+
+
+def needs_host_file(task: Task) -> bool:
+    """Whether the original's file has other code, or the function is not visible outside it: then a host file replaces it."""
+    unit = parse(task.path, task.source, task.flags)
+    return len(unit.functions) + len(unit.globals) > 1 or _forwards(task.function)
+
+
+def build_line(task: Task, arch: str) -> str:
+    """One line that builds what was delivered, run in the output folder: a program where there is a `main`."""
+    name = task.name
+    flags = " ".join(_quoted(f) for f in task.flags)
+    if not task.has_main:
+        return f"nvcc -O3 -arch={arch} -c {name}.cu -o {name}.o"
+    folder = _quoted(task.path.rsplit("/", 1)[0]) if "/" in task.path else "."
+    host = " ".join([f"{name}.host.c", *map(_quoted, task.sources)])
+    return f"nvcc -O3 -arch={arch} -I{folder} {flags} {name}.cu {host} -o {name} -lm".replace("  ", " ")
+
+
+def entry_name(function: FunctionSpec) -> str:
+    """The name of the host function in `NAME.cu`: the original's, or where the host file must forward to it, another."""
+    return f"{function.name}_cuda" if _forwards(function) else function.name
+
+
+def on_stream(source: str, stream: str = STREAM) -> str:
+    """The source with every launch and copy put on a stream, and scratch memory allocated in its order."""
+    text = source.encode()
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+    edits: list[tuple[int, int, str]] = []
+    pending = [parser.parse(text).root_node]
+    while pending:
+        node = pending.pop()
+        pending += node.children
+        if node.type == "kernel_call_syntax":
+            given = len([c for c in node.named_children if c.type != "comment"])
+            if given < 4:
+                edits.append((node.end_byte - 3, node.end_byte - 3, ", 0" * (3 - given) + f", {stream}"))
+        elif node.type == "call_expression":
+            edits += _on_stream(node, stream)
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement.encode() + text[end:]
+    return text.decode()
+
+
+def _on_stream(call: tree_sitter.Node, stream: str) -> list[tuple[int, int, str]]:
+    function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    name = (function.text or b"").decode() if function else ""
+    if function is None or arguments is None:
+        return []
+    close = arguments.end_byte - 1
+    rename = (function.start_byte, function.end_byte)
+    wait = f", cudaStreamSynchronize({stream}))"
+    match name:
+        case "cudaMalloc" | "cudaFree" | "cudaMemset":
+            return [(*rename, f"{name}Async"), (close, close, f", {stream}")]
+        case "cudaDeviceSynchronize":
+            return [(*rename, "cudaStreamSynchronize"), (close, close, stream)]
+        case "cudaMemcpy":
+            if b"DeviceToDevice" in (arguments.text or b""):
+                return [(*rename, "cudaMemcpyAsync"), (close, close, f", {stream}")]
+            return [(*rename, "(cudaMemcpyAsync"), (close, close + 1, f", {stream})" + wait)]
+        case "cudaMemcpyToSymbol" | "cudaMemcpyFromSymbol" if len(arguments.named_children) == 3:
+            kind = "cudaMemcpyHostToDevice" if name.endswith("ToSymbol") else "cudaMemcpyDeviceToHost"
+            return [(*rename, f"({name}Async"), (close, close + 1, f", 0, {kind}, {stream})" + wait)]
+    return []
+
+
+def _cuda(task: Task, candidate: Candidate, arch: str) -> str:
+    function = task.function
+    source = task.path.rsplit("/", 1)[-1]
+    device_parameters = ", ".join([*(p.declaration for p in function.parameters), "struct CUstream_st *stream"])
+    names = ", ".join(p.name for p in function.parameters)
+    return f"""\
+// {function.name}() of {source}:{function.line} on the GPU, made and tested by cudaperf-agent.
+// Build: {build_line(task, arch)}
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "{function.name}.h"
+
+// What a failing CUDA call ends in; define it before this line to handle failures in another way.
+#ifndef CUDAPERF_FAIL
+#define CUDAPERF_FAIL(what, why) (fprintf(stderr, "{function.name}: %s: %s\\n", what, why), abort())
+#endif
+
+// The stream that the launches below run on; set by the entry points.
+static thread_local cudaStream_t {STREAM};
+
+{_without_own_types(on_stream(candidate.source), function).strip()}
+
+static void cudaperf_check(cudaError_t error, const char *what) {{
+    if (error != cudaSuccess) CUDAPERF_FAIL(what, cudaGetErrorString(error));
+}}
+
+// Device-resident entry point: pointers are device pointers, work is queued on `stream`.
+extern "C" void {function.name}_device({device_parameters}) {{
+    {STREAM} = stream;
+    {function.launcher}({names});
+}}
+
+{_wrapper(function)}"""
+
+
+def _wrapper(function: FunctionSpec) -> str:
+    """The host function: allocate, copy in, launch, copy out."""
+    arrays, lines = function.arrays, []
+    for p in arrays:
+        count = " * ".join(f"(size_t)({e})" for e in p.shape)
+        lines.append(f"const size_t {p.name}_bytes = {count} * sizeof({_element(p)});")
+    lines += _overlap_checks(function)
+    for p in arrays:
+        lines.append(f"{_element(p)} *{p.name}_device = NULL;")
+        lines.append(f'cudaperf_check(cudaMallocAsync(&{p.name}_device, {p.name}_bytes, {STREAM}), "allocating {p.name}");')
+    for p in arrays:
+        if p.origin != "result":
+            # Outputs are copied in as well: what the original leaves alone must survive.
+            lines.append(_copy(p, f"{p.name}_device", p.name, "HostToDevice"))
+    names = ", ".join(f"{p.name}_device" if p.shape else p.name for p in function.parameters)
+    lines.append(f"{function.launcher}({names});")
+    inputs = [p for p in arrays if p.origin != "result"]
+    guard = " && ".join(f"{p.name}_bytes" for p in inputs) or "true"
+    lines.append("const cudaError_t launched = cudaGetLastError();")
+    lines.append(f'if ({guard}) cudaperf_check(launched, "launching");')
+    result = next((p for p in arrays if p.origin == "result"), None)
+    if result is not None:
+        lines.append(f"{_element(result)} {result.name};")
+    for p in arrays:
+        if p.role != "in":
+            target = f"&{p.name}" if p.origin == "result" else p.name
+            lines.append(_copy(p, target, f"{p.name}_device", "DeviceToHost"))
+    lines.append(f'cudaperf_check(cudaStreamSynchronize({STREAM}), "running");')
+    lines += [f"cudaFreeAsync({p.name}_device, {STREAM});" for p in arrays]
+    if result is not None:
+        lines.append(f"return {result.name};")
+    body = "\n    ".join([f"{STREAM} = 0;", *lines])
+    return f'extern "C" {_prototype(function)} {{\n    {body}\n}}\n'
+
+
+def _copy(p: Parameter, target: str, source: str, kind: str) -> str:
+    what = f'"copying {p.name} {"to" if kind.startswith("Host") else "from"} the GPU"'
+    return f"cudaperf_check(cudaMemcpyAsync({target}, {source}, {p.name}_bytes, cudaMemcpy{kind}, {STREAM}), {what});"
+
+
+def _overlap_checks(function: FunctionSpec) -> list[str]:
+    """The port was tested on buffers that do not overlap; where they do, it says so instead of computing nonsense."""
+    arrays = [p for p in function.arrays if p.origin == "parameter"]
+    lines = []
+    for i, a in enumerate(arrays):
+        for b in arrays[i + 1 :]:
+            if a.role == b.role == "in":
+                continue
+            first, second = f"(const char *){a.name}", f"(const char *){b.name}"
+            lines.append(
+                f"if ({first} < {second} + {b.name}_bytes && {second} < {first} + {a.name}_bytes)\n"
+                f'        CUDAPERF_FAIL("{a.name} and {b.name} overlap", "this port needs buffers of their own");'
+            )
+    return lines
+
+
+def _prototype(function: FunctionSpec) -> str:
+    """The host function's declaration in the common part of C and C++."""
+    own = [p for p in function.parameters if p.origin == "parameter"]
+    extra = [p for p in function.parameters if p.origin == "global"]
+    parameters = ", ".join(p.declaration for p in [*own, *extra]) or "void"
+    return f"{function.returns} {entry_name(function)}({parameters})"
+
+
+def _header(function: FunctionSpec) -> str:
+    guard = f"CUDAPERF_{function.name.upper()}_H"
+    device_parameters = ", ".join([*(p.declaration for p in function.parameters), "struct CUstream_st *stream"])
+    types = f"{function.prelude.strip()}\n\n" if function.prelude.strip() else ""
+    return f"""\
+#ifndef {guard}
+#define {guard}
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#else
+#include <stdbool.h>
+#endif
+
+{types}{_prototype(function)};
+
+/* Pointers are device pointers; the stream is a cudaStream_t. Work is queued, not awaited. */
+struct CUstream_st;
+void {function.name}_device({device_parameters});
+
+#ifdef __cplusplus
+}}
+#endif
+
+#endif
+"""
+
+
+def _host(task: Task) -> str:
+    function = task.function
+    definition = parse(task.path, task.source, task.flags).functions[function.name]
+    source = task.source.encode()
+    head = source[definition.start : definition.body_start].decode().strip()
+    if not _forwards(function):
+        return _spliced(source, definition.start, definition.end, f"{head};")
+    arguments, declared = [], []
+    for p in function.parameters:
+        if p.origin == "result":
+            continue
+        declared.append(p.declaration)
+        cast = f"({_element(p)} *)" if p.shape or p.is_pointer else ""
+        address = "&" if p.origin == "global" and p.shape == ("1",) and p.role != "in" else ""
+        arguments.append(f"{cast}{address}{p.name}")
+    back = "" if function.returns == "void" else "return "
+    entry = entry_name(function)
+    forward = (
+        f"extern {function.returns} {entry}({', '.join(declared) or 'void'});\n"
+        f"{head} {{ {back}{entry}({', '.join(arguments)}); }}"
+    )
+    return _spliced(source, definition.start, definition.end, forward)
+
+
+def _spliced(source: bytes, start: int, end: int, replacement: str) -> str:
+    """Replace a range, keeping the number of its lines so that messages about the rest still fit."""
+    lost = source[start:end].count(b"\n") - replacement.count("\n")
+    return (source[:start] + replacement.encode() + b"\n" * max(lost, 0) + source[end:]).decode()
+
+
+def _forwards(function: FunctionSpec) -> bool:
+    return function.static or any(p.origin == "global" for p in function.parameters)
+
+
+def _element(p: Parameter) -> str:
+    """The C++ type of an array's elements."""
+    kept = re.sub(r"\b(const|volatile)\b", "", p.declaration)
+    return " ".join(kept.rsplit("*", 1)[0].split())
+
+
+def _without_own_types(source: str, function: FunctionSpec) -> str:
+    """The header brings the structs; a candidate that repeats them, and is allowed to, loses its copies here."""
+    for struct in function.structs:
+        source = re.sub(rf"typedef\s+struct\b[^;{{]*\{{[^}}]*\}}\s*{struct.name}\s*;", "", source)
+        source = re.sub(rf"struct\s+{struct.name}\s*\{{[^}}]*\}}\s*;", "", source)
+    return source
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w@%+=:,./-]+", text) else "'" + text.replace("'", "'\\''") + "'"

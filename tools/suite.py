@@ -1,0 +1,74 @@
+"""The pool of secret cases of one run, with what the original makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .inputs import SMALL_CASE_BYTES, case, case_bytes, configurations, largest
+from .oracle import Dropped, Expectation, Oracle, OracleError
+from .records import InputConfig, Task
+
+# The large case: the longest that the original may take, and the most that its buffers may hold.
+LARGE_SECONDS = 0.3
+LARGE_BYTES = 48 << 20
+# Fills to fall back on where a configuration's own makes the original leave its domain.
+FALLBACK_FILLS = ("uniform", "small-integers")
+
+
+class Suite:
+    """Cases of the tiers *screen* and *accept* under one secret seed; `large` is part of *accept*.
+
+    Making one runs the original on every configuration (a second or two, told to `progress` as done, total, what).
+    """
+
+    def __init__(
+        self, task: Task, seed: int, progress: Callable[[int, int, str], None] = lambda done, total, what: None
+    ) -> None:
+        self.task = task
+        self.dropped: list[Dropped] = []
+        configs = configurations(task.function)
+        total = len(configs) + 2
+        progress(0, total, "building the original")
+        self.oracle = Oracle(task)
+        self._fixed = self.oracle.fixed_values()
+        self._seed = seed
+        made: dict[str, list[Expectation]] = {"screen": [], "accept": []}
+        for index, config in enumerate(configs):
+            progress(index + 1, total, f"original on {config.name}")
+            expectation = self._expect(config)
+            if expectation is not None:
+                made[config.tier].append(expectation)
+        if not made["accept"]:
+            reason = self.dropped[0].reason if self.dropped else "no configuration fits"
+            raise OracleError(
+                f"{task.path}:{task.function.line}: no test input suits {task.name}: {reason}; "
+                "say what its inputs are, for example: // cudaperf: x[n] in 0..1"
+            )
+        self.screen = tuple(made["screen"] or made["accept"][-1:])
+        self.accept = tuple(made["accept"])
+        progress(total - 1, total, "original on a large case")
+        self.large = self._large() or max(self.accept, key=lambda e: sum(a.nbytes for a in e.case.arrays.values()))
+        self.original_seconds = self.oracle.seconds(self.large.case, 3)
+        progress(total, total, "ready")
+
+    def _expect(self, config: InputConfig) -> Expectation | None:
+        """Run the original; where its fill makes no finite result, another fill of the same sizes."""
+        for fill in dict.fromkeys((config.fill, *FALLBACK_FILLS)):
+            tried = config.model_copy(update={"fill": fill})
+            result = self.oracle.expect(case(self.task.function, tried, self._seed, self._fixed))
+            if isinstance(result, Expectation):
+                return result
+            self.dropped.append(result)
+        return None
+
+    def _large(self) -> Expectation | None:
+        def seconds_of(config: InputConfig) -> float | None:
+            try:
+                return self.oracle.seconds(case(self.task.function, config, self._seed, self._fixed))
+            except OracleError:
+                return None
+
+        config = largest(self.task.function, seconds_of, LARGE_SECONDS, LARGE_BYTES)
+        if config is None or case_bytes(self.task.function, dict(config.sizes)) <= SMALL_CASE_BYTES:
+            return None
+        return self._expect(config)
