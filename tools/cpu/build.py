@@ -1,0 +1,193 @@
+"""Compiles a split candidate for the CPU: two shared libraries, and the runtime that they need, all cached."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from .. import sandbox
+from ..launcher import Split
+from ..records import Finding
+from ..toolchain import Compiler, cached, cxx_compiler, digest
+from .diagnostics import diagnostics
+from .rewrite import rewrite
+
+COMPILE_SECONDS = 60.0
+COMPILE_MEMORY = 2 << 30
+_WARNINGS_OFF = ("-w", "-fmax-errors=40", "-fno-diagnostics-color", "-fno-diagnostics-show-caret")
+_COMMON = ("-std=c++17", "-shared", "-fPIC", "-g1", "-fno-strict-aliasing", *_WARNINGS_OFF)
+_DEVICE = (
+    "-nostdlib", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-math-errno",
+    "-fno-trapping-math", "-ffp-contract=off", "-fno-stack-protector",
+)  # fmt: skip
+_PLAIN = ("-O2",)
+# Without scalar replacement a float4 stays one access, as it is on a GPU.
+_CHECKED = ("-O1", "-fno-tree-sra", "-fsanitize=thread", "-DCUDAPERF_CHECKED")
+_MATH = frozenset(
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor "
+    "fma fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround "
+    "modf nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sinh sqrt tan tanh tgamma "
+    "trunc y0 y1 yn".split()
+)
+_MEMORY = frozenset("memcpy memmove memset memcmp abs labs llabs".split())
+_RUNTIME = re.compile(r"cudaperf_\w+|__tsan_\w+|threadIdx|blockIdx|blockDim|gridDim|__cxa_finalize|__tls_get_addr|_ITM_\w+|__gmon_start__")
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """A built candidate: the folder holds host.so and device.so, or nothing where it did not compile."""
+
+    folder: Path
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The compiled runtime: its folder holds the harness and its library."""
+
+    folder: Path
+
+    @property
+    def harness(self) -> Path:
+        return self.folder / "harness"
+
+    @property
+    def library(self) -> Path:
+        return self.folder / "libcudaperf.so"
+
+
+def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libraries:
+    """Compiles both parts at the same time, in the sandbox. `objects` are linked to the host part."""
+    compiler, base = cxx_compiler(), runtime()
+    device = rewrite(split.file, split.device, split.kernels, split.symbols)
+    device_flags = (*_COMMON, *_DEVICE, *(_CHECKED if checked else _PLAIN))
+    host_flags = (*_COMMON, "-O1", "-Wl,-z,defs")
+    key = digest(
+        compiler.version, str(base.folder), split.host, device.text, *device_flags, *host_flags,
+        *(path.read_bytes() for path in objects),
+    )  # fmt: skip
+    failed: list[Finding] = []
+
+    def make(folder: Path) -> None:
+        (folder / "host.cpp").write_text(split.host)
+        (folder / "device.cpp").write_text(device.text)
+        copies = [Path(shutil.copy(path, folder / f"object{i}.o")) for i, path in enumerate(objects)]
+        with ThreadPoolExecutor(2) as pool:
+            host = pool.submit(
+                _compile, compiler, folder, "host", host_flags, [*copies, base.library, "-pthread"], split.file
+            )
+            kernels = pool.submit(_compile, compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+            failed.extend(host.result() + kernels.result())
+        if not failed:
+            failed.extend(_foreign_calls(folder / "device.so", split))
+        if failed:
+            raise _Failed
+
+    try:
+        folder = cached("builds", key, make)
+    except _Failed:
+        return Libraries(Path(), _unique(failed))
+    return Libraries(folder, ())
+
+
+class _Failed(Exception):
+    """A part did not compile, so nothing may enter the cache."""
+
+
+def _compile(
+    compiler: Compiler, folder: Path, part: str, flags: Sequence[str], inputs: Sequence[str | Path], file: str
+) -> list[Finding]:
+    output = folder / f"{part}.so"
+    command = [compiler.path, *flags, f"-I{_source_folder()}", "-o", output, folder / f"{part}.cpp", *inputs]
+    done = sandbox.run(
+        command,
+        cwd=folder,
+        seconds=COMPILE_SECONDS,
+        readable=(_source_folder(), runtime().folder, *compiler.folders),
+        writable=(folder,),
+        memory_bytes=COMPILE_MEMORY,
+    )
+    if done.returncode == 0:
+        return []
+    if done.timed_out:
+        message = f"the compiler did not finish within {COMPILE_SECONDS:.0f} s"
+        return [Finding(rule="compile-timeout", message=message, file=file)]
+    found = diagnostics(done.stderr.decode(errors="replace"), file)
+    if found:
+        return found
+    first = done.stderr.decode(errors="replace").strip().splitlines()[:1] or [f"signal {done.signal}"]
+    return [Finding(rule="compile-error", message=f"the compiler failed: {first[0][:300]}", file=file)]
+
+
+def _foreign_calls(library: Path, split: Split) -> list[Finding]:
+    """Functions of the host that device code would call: on a GPU they do not exist."""
+    answer = subprocess.run(["nm", "-D", "-u", library], capture_output=True, text=True, check=True)
+    found = []
+    for line in answer.stdout.splitlines():
+        name = line.split()[-1].split("@")[0]
+        if _RUNTIME.fullmatch(name) or name in _MEMORY or name in _MATH or name.removesuffix("f") in _MATH:
+            continue
+        plain = _demangled(name)
+        match = re.search(rf"\b{re.escape(plain)}\b", split.device)
+        before = split.device[: match.start()] if match else ""
+        number = before[before.rfind("#line 1") :].count("\n") if match else 0
+        message = f"device code uses {plain}, which exists only on the host"
+        found.append(Finding(rule="compile-error", message=message, file=split.file, line=number, column=1))
+    return found
+
+
+def _demangled(name: str) -> str:
+    """The function's own name in an Itanium mangled one; new and delete by their operators."""
+    special = {"_Znwm": "new", "_Znam": "new", "_ZdlPv": "delete", "_ZdlPvm": "delete", "_ZdaPv": "delete"}
+    if name in special:
+        return special[name]
+    if match := re.match(r"_ZL?(\d+)", name):
+        return name[match.end() : match.end() + int(match.group(1))]
+    return name
+
+
+def _unique(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    return tuple(dict.fromkeys(findings))[:20]
+
+
+@functools.cache
+def _source_folder() -> Path:
+    return Path(str(files(__package__) / "runtime"))
+
+
+@functools.cache
+def runtime() -> Runtime:
+    """The harness and its library, compiled once for each version of compiler and runtime."""
+    compiler = cxx_compiler()
+    sources = sorted(_source_folder().iterdir())
+    key = digest(compiler.version, *(part for s in sources if s.is_file() for part in (s.name, s.read_bytes())))
+
+    def make(folder: Path) -> None:
+        common = [compiler.path, "-std=c++17", "-O2", "-g1", "-fPIC", "-pthread"]
+        library = [s for s in sources if s.suffix == ".cpp" and s.name != "harness.cpp"]
+
+        def compile_one(source: Path) -> Path:
+            output = folder / f"{source.stem}.o"
+            _run_trusted([*common, "-c", source, "-o", output])
+            return output
+
+        with ThreadPoolExecutor() as pool:
+            objects = list(pool.map(compile_one, [*library, _source_folder() / "harness.cpp"]))
+        _run_trusted([*common, "-shared", "-o", folder / "libcudaperf.so", *objects[:-1], "-ldl"])
+        link = [objects[-1], f"-L{folder}", "-lcudaperf", "-Wl,-rpath,$ORIGIN", "-ldl"]
+        _run_trusted([*common, "-o", folder / "harness", *link])
+
+    return Runtime(cached("runtime", key, make))
+
+
+def _run_trusted(command: Sequence[str | Path]) -> None:
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise RuntimeError(f"the CPU runtime does not compile: {' '.join(map(str, command))}\n{answer.stderr}")

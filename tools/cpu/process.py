@@ -1,0 +1,189 @@
+"""One harness process: it takes cases one after the other, and sends back events on a channel of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import select
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import sandbox
+from ..device import Case, Checks
+from ..records import FunctionSpec
+from .build import Libraries, runtime
+
+DEVICE_BEGIN = 0x20_0000_0000  # device_begin of runtime/abi.h
+GUARD_BYTES = 4096
+GUARD_BYTE = 0xCB
+ALIGNMENT = 256
+DEVICE_MEMORY = 8 << 30
+_ORDERS = {"forward": 0, "reverse": 1, "shuffled": 2}
+
+Event = dict[str, Any]
+
+
+@dataclass
+class Outcome:
+    """The events of one case, and the buffers as it left them."""
+
+    events: list[Event] = field(default_factory=list)
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    damaged: tuple[str, ...] = ()
+    timed_out: bool = False
+    seconds: float = 0.0
+
+
+class Harness:
+    """A running harness for one build. After a case that failed the process is gone: start another."""
+
+    def __init__(
+        self,
+        libraries: Libraries,
+        *,
+        buffer_bytes: int = 0,
+        cpu_seconds: float,
+        program: Sequence[str] = (),
+        output: tuple[Any, Any] = (subprocess.DEVNULL, subprocess.DEVNULL),
+        folder: Path | None = None,
+        writable: Sequence[Path] = (),
+    ) -> None:
+        self._results, results = os.pipe()
+        self._buffers = _memory_file(buffer_bytes)
+        self._memory = mmap.mmap(self._buffers, buffer_bytes) if buffer_bytes else None
+        self._pending = b""
+        base = runtime().folder
+        self.process = sandbox.start(
+            [
+                base / "harness", str(results), str(self._buffers), str(buffer_bytes),
+                libraries.folder / "device.so", libraries.folder / "host.so", *program,
+            ],  # fmt: skip
+            cwd=folder or libraries.folder,
+            seconds=cpu_seconds,
+            readable=(base, libraries.folder),
+            writable=writable,
+            memory_bytes=DEVICE_MEMORY,
+            descriptors=(results, self._buffers),
+            stdin=subprocess.PIPE,
+            stdout=output[0],
+            stderr=output[1],
+        )
+        os.close(results)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def close(self) -> None:
+        sandbox.kill(self.process)
+        if self.process.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.close()
+        os.close(self._results)
+        os.close(self._buffers)
+
+    def run(self, function: FunctionSpec, case: Case, checks: Checks, shift: int) -> Outcome:
+        """Runs one case. `shift` moves its buffers, so that no two cases see the same addresses."""
+        assert self._memory is not None and self.process.stdin is not None
+        memory = np.frombuffer(self._memory, np.uint8)
+        offsets, end = layout(case, shift)
+        memory[: offsets[0][1] if offsets else 0] = GUARD_BYTE
+        for (name, offset), (_, following) in zip(offsets, [*offsets[1:], ("", end)], strict=True):
+            data = np.ascontiguousarray(case.arrays[name])
+            memory[offset : offset + data.nbytes] = data.reshape(-1).view(np.uint8)
+            memory[offset + data.nbytes : following] = GUARD_BYTE
+        begin = time.monotonic()
+        outcome = Outcome()
+        try:
+            self.process.stdin.write(_job(function, case, checks, dict(offsets)).encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return outcome
+        for event in self.events(begin + case.seconds):
+            if event is None:
+                outcome.timed_out = True
+                sandbox.kill(self.process)
+                break
+            outcome.events.append(event)
+            if event["event"] in ("end", "failure"):
+                break
+        outcome.seconds = time.monotonic() - begin
+        position, damaged = 0, []
+        for name, offset in [*offsets, ("", end)]:
+            if not (memory[position:offset] == GUARD_BYTE).all():
+                damaged += [n for n in (_before(offsets, offset), name) if n]
+            position = offset + (case.arrays[name].nbytes if name else 0)
+        for name, offset in offsets:
+            original = case.arrays[name]
+            raw = memory[offset : offset + original.nbytes].copy()
+            outcome.arrays[name] = raw.view(original.dtype).reshape(original.shape)
+        outcome.damaged = tuple(dict.fromkeys(damaged))
+        return outcome
+
+    def events(self, deadline: float) -> Iterator[Event | None]:
+        """Events until the harness ends; None when the deadline has passed."""
+        while True:
+            while b"\n" in self._pending:
+                line, self._pending = self._pending.split(b"\n", 1)
+                yield json.loads(line)
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._results], [], [], left)[0]:
+                yield None
+                return
+            chunk = os.read(self._results, 1 << 16)
+            if not chunk:
+                return
+            self._pending += chunk
+
+
+def layout(case: Case, shift: int) -> tuple[list[tuple[str, int]], int]:
+    """Each array's offset, and the end of the last guard band."""
+    offsets, position = [], GUARD_BYTES + shift * ALIGNMENT
+    for name, array in case.arrays.items():
+        offsets.append((name, position))
+        position += -(-(array.nbytes + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
+    return offsets, position
+
+
+def _before(offsets: list[tuple[str, int]], offset: int) -> str:
+    return next((name for name, begin in reversed(offsets) if begin < offset), "")
+
+
+def _memory_file(size: int) -> int:
+    """A file that exists in memory only, where the system can do so."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("cudaperf-buffers")
+    else:
+        descriptor, path = tempfile.mkstemp()
+        os.unlink(path)
+    os.ftruncate(descriptor, size)
+    return descriptor
+
+
+def _job(function: FunctionSpec, case: Case, checks: Checks, offsets: dict[str, int]) -> str:
+    """The case as runtime/harness.cpp reads it."""
+    flags = f"{int(checks.bounds)} {int(checks.races)} {checks.trace_blocks}"
+    buffers = [
+        f"{DEVICE_BEGIN + offset} {case.arrays[name].nbytes} {name}"
+        for name, offset in offsets.items()
+        if case.arrays[name].nbytes
+    ]
+    arguments = []
+    for parameter in function.parameters:
+        if parameter.name in offsets:
+            raw = (DEVICE_BEGIN + offsets[parameter.name]).to_bytes(8, "little")
+        else:
+            raw = np.array(case.scalars[parameter.name]).astype(parameter.dtype).tobytes()
+        words = np.frombuffer(raw.ljust(16, b"\0"), "<u8")
+        arguments.append(" ".join(f"{w:x}" for w in words))
+    head = f"case {_ORDERS[checks.order]} {flags} {len(buffers)} {len(arguments)}"
+    return "\n".join([head, *buffers, *arguments, ""])

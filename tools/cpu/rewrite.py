@@ -1,0 +1,110 @@
+"""Rewrites the device part of a candidate into C++ for the CPU runtime, line by line at the same places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import tree_sitter
+
+from ..cuda_source import Source, apply_edits, code, declarator_of, head, name_of, parse, walk
+from ..launcher import Kernel
+
+# Words whose presence means that threads may wait for each other.
+_WAITING = re.compile(
+    r"\b(?:__sync\w+|__shfl\w*|__ballot\w*|__any_sync|__all_sync|__match_\w+|__reduce_\w+|__activemask|__nanosleep"
+    r"|cooperative_groups|cg::\w+|\w*sync)\b"
+)
+_THREAD = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim)\b")
+
+
+@dataclass(frozen=True)
+class DeviceCode:
+    """C++ for the device part; `waiting` names the kernels whose threads run as fibers."""
+
+    text: str
+    waiting: frozenset[str]
+
+
+def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence[str]) -> DeviceCode:
+    """C++ that exports the table of `kernels` and of `symbols`, in their order."""
+    source = parse(file, device)
+    bodies = {name: body for name, body in _kernels(source) if body is not None}
+    edits = [edit for node in walk(source.root) for edit in _edits(source, node)]
+    everything = code(source)
+    outside = list(everything.encode())
+    for body in bodies.values():
+        outside[body.start_byte : body.end_byte] = b" " * (body.end_byte - body.start_byte)
+    functions = bytes(outside).decode(errors="replace")
+    # A waiting function may be called by any kernel, so one outside the kernels makes all of them wait.
+    all_wait = bool(_WAITING.search(functions))
+    waiting = frozenset(name for name, body in bodies.items() if all_wait or _WAITING.search(code(source, body)))
+    table = "".join(
+        f'CUDAPERF_KERNEL("{k.name}", {"true" if _base(k.name) in waiting else "false"}, {k.name})\n' for k in kernels
+    )
+    variables = "".join(f'{{"{s}", (void *)&{s}, sizeof({s})}}, ' for s in symbols)
+    define = "#define CUDAPERF_FUNCTIONS_USE_THREAD\n" if _THREAD.search(functions) else ""
+    text = (
+        f'{define}#include "device.h"\n{apply_edits(source.data, edits).decode()}\n#line 1 "kernels"\n'
+        f'extern "C" const ::cudaperf::KernelEntry cudaperf_kernels[] = {{\n{table}{{}}}};\n'
+        f'extern "C" const unsigned int cudaperf_kernel_count = {len(kernels)};\n'
+        f'extern "C" const ::cudaperf::Symbol cudaperf_symbols[] = {{{variables}{{}}}};\n'
+        f'extern "C" const unsigned int cudaperf_symbol_count = {len(symbols)};\n'
+    )
+    return DeviceCode(text, waiting)
+
+
+def _base(name: str) -> str:
+    return name.split("<")[0].split("::")[-1]
+
+
+def _kernels(source: Source) -> list[tuple[str, tree_sitter.Node | None]]:
+    found = []
+    for node in walk(source.root):
+        declarator = declarator_of(node, "function_declarator") if node.type == "function_definition" else None
+        name = name_of(declarator) if declarator else None
+        if name is not None and "__global__" in head(source, node):
+            found.append((source.text(name), node.child_by_field_name("body")))
+    return found
+
+
+def _edits(source: Source, node: tree_sitter.Node) -> list[tuple[int, int, bytes]]:
+    if node.type in ("function_definition", "declaration"):
+        words = head(source, node)
+        function = declarator_of(node, "function_declarator")
+        if "__global__" in words and function is not None:
+            return [_thread_parameters(source, function)]
+        if "__shared__" in words and node.type == "declaration":
+            return [(node.start_byte, node.end_byte, _shared(source, node, words).encode())]
+    return []
+
+
+def _thread_parameters(source: Source, function: tree_sitter.Node) -> tuple[int, int, bytes]:
+    parameters = function.child_by_field_name("parameters")
+    assert parameters is not None
+    if source.text(parameters)[1:-1].strip() in ("", "void"):
+        return parameters.start_byte, parameters.end_byte, b"(CUDAPERF_THREAD)"
+    return parameters.start_byte + 1, parameters.start_byte + 1, b"CUDAPERF_THREAD, "
+
+
+def _shared(source: Source, node: tree_sitter.Node, words: set[str]) -> str:
+    """A __shared__ declaration: memory from the block's arena, under the same name and type."""
+    declarators = node.children_by_field_name("declarator")
+    prefix = source.data[node.start_byte : declarators[0].start_byte].decode()
+    alignment = "".join(re.findall(r"(?:__align__|alignas)\s*\([^()]*\)", prefix))
+    base = re.sub(r"(?:__align__|alignas)\s*\([^()]*\)|\b(?:extern|static|__shared__)\b", " ", prefix)
+    parts = []
+    for declarator in declarators:
+        name = name_of(declarator)
+        assert name is not None
+        before = source.data[declarator.start_byte : name.start_byte].decode()
+        after = source.data[name.end_byte : declarator.end_byte].decode()
+        kind = " ".join(f"{base}{before}".split())
+        if "extern" in words:
+            file_scope = node.parent is not None and node.parent.type != "compound_statement"
+            macro = "CUDAPERF_FILE_SHARED" if file_scope else "CUDAPERF_DYNAMIC_SHARED"
+            parts.append(f"{macro}({source.text(name)}, {kind})")
+        else:
+            parts.append(f"CUDAPERF_SHARED({source.text(name)}, {alignment}, {kind}{after})")
+    return " ".join(parts)

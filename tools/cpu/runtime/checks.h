@@ -1,0 +1,37 @@
+// What checked builds look for while kernels run: bounds, races, and counts of memory transactions.
+// Compilers call `__tsan_*` before each access of a checked build; those calls end here.
+// A launch with checks runs on one core, one block after the other.
+#pragma once
+#include "scheduler.h"
+
+namespace cudaperf::checks {
+
+struct Options {
+    bool bounds = false, races = false;
+    uint64_t trace_blocks = 0;
+};
+extern Options options;
+extern bool active;
+
+void begin_case(const Options &chosen);
+void end_case();
+void begin_launch(const Launch &launch);
+void end_launch();
+void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes);
+void end_traced_block();
+void add_shared(void *begin, size_t size, const char *name);
+void exited_before_barrier(int line, unsigned int threads);
+
+inline void begin_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
+    if (active) begin_traced_block(arena, arena_bytes, dynamic_bytes);
+}
+inline void end_block() {
+    if (active) end_traced_block();
+}
+inline void declare_shared(void *begin, size_t size, const char *name) {
+    if (active) add_shared(begin, size, name);
+}
+// Bytes left free between shared variables, so that an overrun hits nothing.
+inline size_t shared_gap() { return active ? 128 : 0; }
+
+}  // namespace cudaperf::checks

@@ -1,0 +1,322 @@
+// The device's process: takes cases from the tool on stdin, lets the launcher's process run, and serves its requests.
+#include "abi.h"
+#include "checks.h"
+#include "launcher_process.h"
+#include "memory.h"
+#include "report.h"
+#include "scheduler.h"
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace cudaperf {
+
+constexpr int success = 0, invalid_value = 1, invalid_configuration = 9, invalid_symbol = 13;
+
+struct Device {
+    const KernelEntry *kernels;
+    unsigned int kernel_count;
+    const Symbol *symbols;
+    unsigned int symbol_count;
+    std::vector<size_t> shared_limits;
+    Order order = Order::forward;
+    unsigned int workers = 1;
+    int last_error = success;
+    std::vector<std::vector<unsigned char>> initial_symbols;
+};
+
+static Device device;
+
+static void on_signal(int number, siginfo_t *info, void *context_address) {
+    uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr), counter = 0;
+#if defined(__linux__) && defined(__x86_64__)
+    counter = static_cast<uintptr_t>(static_cast<ucontext_t *>(context_address)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__linux__) && defined(__aarch64__)
+    counter = static_cast<ucontext_t *>(context_address)->uc_mcontext.pc;
+#endif
+    const void *site = reinterpret_cast<void *>(counter + 1);  // sites are return addresses
+    constexpr uintptr_t margin = uintptr_t{16} << 30;
+    bool memory = number == SIGSEGV || number == SIGBUS;
+    if (!position.launch) fail("crash");
+    std::string who = name_thread(*position.launch, position.block, position.thread);
+    if (memory && address >= device_begin - margin && address < device_end + margin) {
+        const Allocation *near = nearest_allocation(address);
+        std::string where = near && address >= near->end()
+                                ? text("%zu bytes past the end of %s (%zu bytes)", address - near->end(), near->name.c_str(), near->size)
+                                : "an address outside every buffer";
+        report_finding("out-of-bounds", "error", 0, {site}, who + " accesses " + where + " at {0}");
+        fail("out-of-bounds");
+    }
+    if (memory && overflows_stack(info->si_addr))
+        report_finding("stack-overflow", "error", 0, {site}, who + " needs more than 128 KiB of local memory at {0}");
+    else if (number == SIGFPE)
+        report_finding("division-by-zero", "error", 0, {site}, who + " divides an integer by zero at {0}");
+    else
+        report_finding("crash", "error", 0, {site}, who + text(" ends in signal %d (%s) at {0}", number, strsignal(number)));
+    fail("crash");
+}
+
+static void watch_signals() {
+    struct sigaction action{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
+static const char *refusal(const Request &request) {
+    const Extent &g = request.grid, &b = request.block;
+    if (!b.x || !b.y || !b.z) return "the block is empty";
+    if (!g.x || !g.y || !g.z) return "the grid is empty";
+    if (b.x > 1024 || b.y > 1024 || b.z > 64) return "the block exceeds 1024 x 1024 x 64 threads";
+    if (static_cast<uint64_t>(b.x) * b.y * b.z > 1024) return "the block has more than 1024 threads";
+    if (g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) return "the grid exceeds 2147483647 x 65535 x 65535 blocks";
+    if (request.size > device.shared_limits[request.index])
+        return "more dynamic shared memory than allowed (48 KiB unless cudaFuncSetAttribute raises it)";
+    return nullptr;
+}
+
+static void launch(const Request &request, const std::vector<unsigned char> &arguments) {
+    const Extent &g = request.grid, &b = request.block;
+    const char *error = refusal(request);
+    size_t static_shared = 0;
+    if (error) {
+        device.last_error = invalid_configuration;
+        report_finding("launch-error", "error", static_cast<int>(request.line), {},
+                       text("the launch of %s fails: %s", device.kernels[request.index].name, error));
+    } else {
+        report(R"({"event":"enter","kernel":%u})", request.index);
+        Launch launch{&device.kernels[request.index], request.index, arguments.data(), {g.x, g.y, g.z}, {b.x, b.y, b.z},
+                      request.size, static_cast<uint64_t>(g.x) * g.y * g.z, b.x * b.y * b.z};
+        if (checks::active) checks::begin_launch(launch);
+        static_shared = run(launch, device.order, checks::active ? 1 : device.workers);
+        if (checks::active) checks::end_launch();
+    }
+    report(R"({"event":"launch","kernel":%u,"grid":[%u,%u,%u],"block":[%u,%u,%u],"shared":%lu,"static":%zu,"error":%s})",
+           request.index, g.x, g.y, g.z, b.x, b.y, b.z, static_cast<unsigned long>(request.size), static_shared,
+           quoted(error ? error : "").c_str());
+}
+
+static char *at(uint64_t address) { return reinterpret_cast<char *>(address); }
+
+static int misuse(const char *call) {
+    report_finding("api-error", "warning", 0, {}, std::string(call));
+    return device.last_error = invalid_value;
+}
+
+static int symbol_range(const Request &request, uint64_t offset, size_t size) {
+    if (request.index >= device.symbol_count) return device.last_error = invalid_symbol;
+    const Symbol &symbol = device.symbols[request.index];
+    if (offset > symbol.size || size > symbol.size - offset)
+        return misuse("a copy to or from a symbol exceeds its size");
+    return success;
+}
+
+// Serves one request; returns its error. `out` receives the reply's payload.
+static int serve(const Request &request, const std::vector<unsigned char> &payload, uint64_t *value, const char **out, size_t *out_size) {
+    constexpr const char *copy = "cudaMemcpy returns cudaErrorInvalidValue: a range outside every allocation, or host and device pointers mixed up";
+    int error = success;
+    switch (request.operation) {
+    case Operation::allocate:
+        error = allocate(request.size, value);
+        if (error) {
+            device.last_error = error;
+            report_finding("out-of-memory", "error", 0, {}, text("cudaMalloc of %lu bytes fails", static_cast<unsigned long>(request.size)));
+        }
+        return error;
+    case Operation::release:
+        return release(request.to) ? misuse("cudaFree of an address that cudaMalloc did not return, or freed twice") : success;
+    case Operation::copy_in:
+        if (!inside_allocation(request.to, payload.size())) return misuse(copy);
+        memcpy(at(request.to), payload.data(), payload.size());
+        return success;
+    case Operation::copy_out:
+        if (!inside_allocation(request.from, request.size)) return misuse(copy);
+        *out = at(request.from), *out_size = request.size;
+        return success;
+    case Operation::copy_within:
+        if (!inside_allocation(request.to, request.size) || !inside_allocation(request.from, request.size)) return misuse(copy);
+        memmove(at(request.to), at(request.from), request.size);
+        return success;
+    case Operation::fill:
+        if (!inside_allocation(request.to, request.size)) return misuse("cudaMemset outside every allocation");
+        memset(at(request.to), request.value, request.size);
+        return success;
+    case Operation::write_symbol:
+        if ((error = symbol_range(request, request.to, payload.size()))) return error;
+        memcpy(static_cast<char *>(device.symbols[request.index].address) + request.to, payload.data(), payload.size());
+        return success;
+    case Operation::read_symbol:
+        if ((error = symbol_range(request, request.from, request.size))) return error;
+        *out = static_cast<char *>(device.symbols[request.index].address) + request.from, *out_size = request.size;
+        return success;
+    case Operation::symbol_address:
+        if ((error = symbol_range(request, 0, 0))) return error;
+        *value = reinterpret_cast<uint64_t>(device.symbols[request.index].address);
+        return success;
+    case Operation::set_shared_limit:
+        if (request.index >= device.kernel_count || request.size > largest_shared_limit)
+            return misuse("cudaFuncSetAttribute asks for more than 227 KiB of dynamic shared memory");
+        device.shared_limits[request.index] = request.size;
+        return success;
+    case Operation::synchronize: return success;
+    case Operation::last_error:
+        error = device.last_error;
+        if (request.value) device.last_error = success;
+        return error;
+    default: return invalid_value;
+    }
+}
+
+static void launcher_crashed(const Request &request) {
+    bool memory = request.value == SIGSEGV || request.value == SIGBUS;
+    if (memory && is_device(at(request.to))) {
+        const Allocation *near = nearest_allocation(request.to);
+        report_finding("host-access", "error", 0, {},
+                       "the launcher reads or writes device memory" + (near ? " (" + near->name + ")" : std::string()) +
+                           " on the host: copy it with cudaMemcpy, or do this in a kernel");
+        fail("host-access");
+    }
+    report_finding("crash", "error", 0, {}, text("the launcher ends in signal %d (%s)", request.value, strsignal(request.value)));
+    fail("crash");
+}
+
+// Serves the launcher until it returns; false when its process has ended.
+static bool serve_all(int channel) {
+    Request request;
+    std::vector<unsigned char> payload;
+    while (receive_all(channel, &request, sizeof request)) {
+        if (request.operation == Operation::returned) return true;
+        if (request.operation == Operation::crashed) launcher_crashed(request);
+        payload.resize(request.payload);
+        if (!receive_all(channel, payload.data(), payload.size())) break;
+        if (request.operation == Operation::launch) {
+            if (request.index >= device.kernel_count || payload.size() != device.kernels[request.index].argument_bytes) fail("crash");
+            payload.push_back(0);
+            launch(request, payload);
+            continue;
+        }
+        Reply reply{};
+        const char *out = nullptr;
+        size_t out_size = 0;
+        reply.error = serve(request, payload, &reply.value, &out, &out_size);
+        reply.payload = out_size;
+        if (!send_all(channel, &reply, sizeof reply) || !send_all(channel, out, out_size)) break;
+    }
+    return false;
+}
+
+static void begin_case(const checks::Options &options, Order order) {
+    device.order = order;
+    device.last_error = success;
+    device.shared_limits.assign(device.kernel_count, default_shared_limit);
+    for (unsigned int i = 0; i < device.symbol_count; i++) {
+        const Symbol &symbol = device.symbols[i];
+        memcpy(symbol.address, device.initial_symbols[i].data(), symbol.size);
+        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name);
+    }
+    checks::begin_case(options);
+}
+
+static void end_case() {
+    checks::end_case();
+    report(R"({"event":"end","leaked":%zu})", reset_memory());
+}
+
+// A case on stdin: "case ORDER BOUNDS RACES TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS SIZE
+// NAME", and a line an argument, its 16 bytes as two hexadecimal words.
+static void run_cases(int channel, pid_t launcher) {
+    int order, bounds, races;
+    unsigned long trace_blocks, buffers;
+    uint32_t count;
+    while (scanf(" case %d %d %d %lu %lu %u", &order, &bounds, &races, &trace_blocks, &buffers, &count) == 6) {
+        for (unsigned long i = 0; i < buffers; i++) {
+            unsigned long address, size;
+            char name[256];
+            if (scanf("%lu %lu %255s", &address, &size, name) != 3) exit(1);
+            add_allocation(address, size, name);
+        }
+        std::vector<uint64_t> words(count * 2);
+        for (uint64_t &word : words) {
+            unsigned long value;
+            if (scanf("%lx", &value) != 1) exit(1);
+            word = value;
+        }
+        begin_case({bounds != 0, races != 0, trace_blocks}, static_cast<Order>(order));
+        if (!send_all(channel, &count, sizeof count) || !send_all(channel, words.data(), words.size() * 8) || !serve_all(channel)) {
+            int status = 0;
+            waitpid(launcher, &status, 0);
+            report_finding("crash", "error", 0, {},
+                           WIFSIGNALED(status) ? text("the launcher's process was killed by signal %d", WTERMSIG(status))
+                                               : text("the launcher ended its process with status %d", WEXITSTATUS(status)));
+            fail("crash");
+        }
+        end_case();
+    }
+}
+
+static void run_program(int channel, pid_t launcher) {
+    begin_case({}, Order::forward);
+    serve_all(channel);
+    int status = 0;
+    waitpid(launcher, &status, 0);
+    report(R"({"event":"exit","status":%d,"signal":%d})", WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+           WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+template <typename T> static const T *exported(void *library, const char *name) {
+    return static_cast<const T *>(dlsym(library, name));
+}
+
+static uintptr_t load_device(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    device.kernels = exported<KernelEntry>(library, "cudaperf_kernels");
+    device.kernel_count = *exported<unsigned int>(library, "cudaperf_kernel_count");
+    device.symbols = exported<Symbol>(library, "cudaperf_symbols");
+    device.symbol_count = *exported<unsigned int>(library, "cudaperf_symbol_count");
+    for (unsigned int i = 0; i < device.symbol_count; i++) {
+        auto begin = static_cast<const unsigned char *>(device.symbols[i].address);
+        device.initial_symbols.emplace_back(begin, begin + device.symbols[i].size);
+    }
+    device.workers = std::max(1u, std::thread::hardware_concurrency());
+    Dl_info info;
+    dladdr(device.kernels, &info);
+    return reinterpret_cast<uintptr_t>(info.dli_fbase);
+}
+
+}  // namespace cudaperf
+
+// harness RESULTS_FD BUFFERS_FD BUFFERS_SIZE DEVICE_LIBRARY HOST_LIBRARY [PROGRAM_NAME PROGRAM_ARGUMENT...]
+int main(int count, char **arguments) {
+    using namespace cudaperf;
+    if (count < 6) return 2;
+    int results = atoi(arguments[1]), buffers = atoi(arguments[2]), channel[2];
+    size_t size = strtoul(arguments[3], nullptr, 10);
+    bool program = count > 6;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel)) return 1;
+    signal(SIGPIPE, SIG_IGN);
+    // Forked before anything of the device exists, so that the launcher's process holds none of it.
+    pid_t launcher = fork();
+    if (launcher < 0) return 1;
+    if (!launcher) run_launcher(channel[1], arguments[5], program ? arguments + 6 : nullptr, count - 6);
+    close(channel[1]);
+    open_report(results, 0);
+    open_report(results, load_device(arguments[4]));
+    watch_signals();
+    if (size) map_buffers(buffers, size);
+    if (program)
+        run_program(channel[0], launcher);
+    else
+        run_cases(channel[0], launcher);
+    _exit(0);
+}

@@ -1,0 +1,249 @@
+// The launcher's side of the launch ABI: each call of CUDA's runtime API becomes a request to the device.
+#include "abi.h"
+#include "host.h"
+#include "launcher_process.h"
+#include <time.h>
+#include <unistd.h>
+
+struct cudaperf_event {
+    double seconds;
+};
+
+namespace cudaperf {
+
+static int channel = -1;
+static const void *const *shadows;
+static int shadow_count;
+
+void open_channel(int descriptor) { channel = descriptor; }
+
+void declare_symbols(const void *const *addresses, int count) {
+    shadows = addresses;
+    shadow_count = count;
+}
+
+void send_request(const Request &request, const void *payload) {
+    if (!send_all(channel, &request, sizeof request) || !send_all(channel, payload, request.payload)) _exit(1);
+}
+
+// Sends a request and waits for its reply; `into` receives at most `size` bytes of the reply's payload.
+static Reply ask(const Request &request, const void *payload = nullptr, void *into = nullptr) {
+    Reply reply;
+    send_request(request, payload);
+    if (!receive_all(channel, &reply, sizeof reply)) _exit(1);
+    if (reply.payload && !receive_all(channel, into, reply.payload)) _exit(1);
+    return reply;
+}
+
+static cudaError_t error(const Reply &reply) { return static_cast<cudaError_t>(reply.error); }
+
+cudaError_t allocate(void **address, size_t size) {
+    Request request{Operation::allocate};
+    request.size = size;
+    Reply reply = ask(request);
+    *address = reinterpret_cast<void *>(reply.value);
+    return error(reply);
+}
+
+void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size, int line) {
+    Request request{Operation::launch, kernel};
+    request.grid = {grid.x, grid.y, grid.z};
+    request.block = {block.x, block.y, block.z};
+    request.size = shared;
+    request.line = static_cast<uint32_t>(line);
+    request.payload = size;
+    send_request(request, arguments);
+}
+
+int symbol(const void *shadow) {
+    for (int i = 0; i < shadow_count; i++)
+        if (shadows[i] == shadow) return i;
+    return -1;
+}
+
+cudaError_t write_symbol(int symbol, const void *from, size_t size, size_t offset) {
+    if (is_device(from)) return cudaErrorInvalidValue;
+    Request request{Operation::write_symbol, static_cast<uint32_t>(symbol)};
+    request.to = offset;
+    request.payload = size;
+    return error(ask(request, from));
+}
+
+cudaError_t read_symbol(void *to, int symbol, size_t size, size_t offset) {
+    if (is_device(to)) return cudaErrorInvalidValue;
+    Request request{Operation::read_symbol, static_cast<uint32_t>(symbol)};
+    request.from = offset;
+    request.size = size;
+    return error(ask(request, nullptr, to));
+}
+
+cudaError_t symbol_address(void **address, int symbol) {
+    Reply reply = ask(Request{Operation::symbol_address, static_cast<uint32_t>(symbol)});
+    *address = reinterpret_cast<void *>(reply.value);
+    return error(reply);
+}
+
+cudaError_t set_attribute(unsigned int kernel, cudaFuncAttribute attribute, int value) {
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+    Request request{Operation::set_shared_limit, kernel};
+    request.size = value < 0 ? SIZE_MAX : static_cast<size_t>(value);
+    return error(ask(request));
+}
+
+}  // namespace cudaperf
+
+using namespace cudaperf;
+
+static uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
+
+cudaError_t cudaFree(void *p) {
+    if (!p) return cudaSuccess;
+    Request request{Operation::release};
+    request.to = address(p);
+    return error(ask(request));
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind) {
+    bool to_device = is_device(to), from_device = is_device(from);
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (!size) return cudaSuccess;
+    if (kind != cudaMemcpyDefault) {
+        bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+        bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+        if (wants_to != to_device || wants_from != from_device) {
+            Request request{Operation::copy_within};  // the device notes the mix-up and answers with the error
+            return error(ask(request));
+        }
+    }
+    if (!to_device && !from_device) return memmove(to, from, size), cudaSuccess;
+    Request request{to_device ? from_device ? Operation::copy_within : Operation::copy_in : Operation::copy_out};
+    request.to = address(to);
+    request.from = address(from);
+    request.size = size;
+    request.payload = request.operation == Operation::copy_in ? size : 0;
+    return error(ask(request, from, to));
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
+    if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+    for (size_t row = 0; row < height; row++) {
+        cudaError_t failed = cudaMemcpy(static_cast<char *>(to) + row * to_pitch,
+                                        static_cast<const char *>(from) + row * from_pitch, width, kind);
+        if (failed) return failed;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t size) {
+    Request request{Operation::fill};
+    request.to = address(to);
+    request.size = size;
+    request.value = value;
+    return error(ask(request));
+}
+
+cudaError_t cudaDeviceSynchronize() { return error(ask(Request{Operation::synchronize})); }
+
+static cudaError_t last_error(bool clear) {
+    Request request{Operation::last_error};
+    request.value = clear;
+    return error(ask(request));
+}
+
+cudaError_t cudaGetLastError() { return last_error(true); }
+cudaError_t cudaPeekAtLastError() { return last_error(false); }
+
+static const struct {
+    cudaError_t error;
+    const char *name, *text;
+} messages[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+};
+
+const char *cudaGetErrorString(cudaError_t error) {
+    for (auto &message : messages)
+        if (message.error == error) return message.text;
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorName(cudaError_t error) {
+    for (auto &message : messages)
+        if (message.error == error) return message.name;
+    return "unrecognized error code";
+}
+
+// The figures of an H100, the default target.
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
+    if (device) return cudaErrorInvalidDevice;
+    *properties = {};
+    strcpy(properties->name, "cudaperf CPU device");
+    properties->totalGlobalMem = heap_begin - device_begin;
+    properties->sharedMemPerBlock = 48 << 10;
+    properties->sharedMemPerBlockOptin = 227 << 10;
+    properties->sharedMemPerMultiprocessor = 228 << 10;
+    properties->totalConstMem = 64 << 10;
+    properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
+    properties->warpSize = 32;
+    properties->maxThreadsPerBlock = 1024;
+    properties->maxThreadsPerMultiProcessor = 2048;
+    properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = 1024;
+    properties->maxThreadsDim[2] = 64;
+    properties->maxGridSize[0] = INT_MAX;
+    properties->maxGridSize[1] = properties->maxGridSize[2] = 65535;
+    properties->major = 9;
+    properties->multiProcessorCount = 132;
+    properties->l2CacheSize = 50 << 20;
+    properties->maxBlocksPerMultiProcessor = 32;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+    cudaDeviceProp p;
+    if (cudaError_t failed = cudaGetDeviceProperties(&p, device)) return failed;
+    switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(p.sharedMemPerBlock); break;
+    case cudaDevAttrWarpSize: *value = p.warpSize; break;
+    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = static_cast<int>(p.sharedMemPerMultiprocessor); break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
+    default: return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
+    *free = *total = heap_begin - device_begin;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return *event = new cudaperf_event{0}, cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+    cudaError_t failed = cudaDeviceSynchronize();
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    event->seconds = static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+    return failed;
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    *milliseconds = static_cast<float>(1e3 * (end->seconds - begin->seconds));
+    return cudaSuccess;
+}

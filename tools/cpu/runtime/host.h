@@ -1,0 +1,214 @@
+// What the host part of a candidate is compiled against: CUDA's runtime API as requests to the device.
+#pragma once
+#include "types.h"
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS  // C's own headers: the C++ ones cost 0.1 s a build
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidSymbol = 13,
+    cudaErrorInvalidDevicePointer = 17,
+    cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorNotReady = 600,
+    cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchOutOfResources = 701,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorNotSupported = 801,
+};
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault,
+};
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+};
+enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+enum cudaDeviceAttr {
+    cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrWarpSize = 10,
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+};
+struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem;
+    int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
+    int maxThreadsDim[3], maxGridSize[3];
+    int major, minor, multiProcessorCount, l2CacheSize, maxBlocksPerMultiProcessor;
+};
+struct cudaperf_stream;
+struct cudaperf_event;
+typedef cudaperf_stream *cudaStream_t;
+typedef cudaperf_event *cudaEvent_t;
+
+constexpr unsigned int cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
+constexpr unsigned int cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+constexpr int warpSize = 32;
+
+namespace cudaperf {
+
+struct Kernel {
+    unsigned int index;
+};
+
+cudaError_t allocate(void **address, size_t size);
+void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size, int line);
+int symbol(const void *shadow);
+cudaError_t write_symbol(int symbol, const void *from, size_t size, size_t offset);
+cudaError_t read_symbol(void *to, int symbol, size_t size, size_t offset);
+cudaError_t symbol_address(void **address, int symbol);
+cudaError_t set_attribute(unsigned int kernel, cudaFuncAttribute attribute, int value);
+
+template <typename F> class Launch;
+
+// One launch: the configuration first, then the arguments, converted to the kernel's parameter types.
+template <typename... P> class Launch<void (*)(P...)> {
+  public:
+    Launch(Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr, int line = __builtin_LINE())
+        : kernel(kernel.index), grid(grid), block(block), shared(shared), line(line) {}
+
+    void operator()(P... arguments) const {
+        unsigned char buffer[packed_size<P...>() + 1] = {};
+        size_t offset = 0;
+        ((offset = aligned(offset, alignof(P)), memcpy(buffer + offset, &arguments, sizeof(P)), offset += sizeof(P)), ...);
+        launch(kernel, grid, block, shared, buffer, packed_size<P...>(), line);
+    }
+
+  private:
+    unsigned int kernel;
+    dim3 grid, block;
+    size_t shared;
+    int line;
+};
+
+template <typename... P, size_t... I> void call(void (*launcher)(P...), void **arguments, Indices<I...>) {
+    launcher(*static_cast<P *>(arguments[I])...);
+}
+template <typename... P> void call(void (*launcher)(P...), void **arguments) {
+    call(launcher, arguments, indices<sizeof...(P)>{});
+}
+
+}  // namespace cudaperf
+
+cudaError_t cudaFree(void *address);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind);
+cudaError_t cudaMemset(void *to, int value, size_t size);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
+const char *cudaGetErrorString(cudaError_t error);
+const char *cudaGetErrorName(cudaError_t error);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
+
+template <typename T> cudaError_t cudaMalloc(T **address, size_t size) {
+    return cudaperf::allocate(reinterpret_cast<void **>(address), size);
+}
+template <typename T> cudaError_t cudaMallocAsync(T **address, size_t size, cudaStream_t) { return cudaMalloc(address, size); }
+inline cudaError_t cudaFreeAsync(void *address, cudaStream_t) { return cudaFree(address); }
+template <typename T> cudaError_t cudaMallocHost(T **address, size_t size) {
+    *address = static_cast<T *>(malloc(size));
+    return *address ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+inline cudaError_t cudaFreeHost(void *address) { return free(address), cudaSuccess; }
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+    return cudaMemcpy(to, from, size, kind);
+}
+inline cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t = nullptr) {
+    return cudaMemset(to, value, size);
+}
+template <typename T>
+cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    if (kind == cudaMemcpyDeviceToDevice) {
+        void *to;
+        cudaError_t error = cudaperf::symbol_address(&to, cudaperf::symbol(&symbol));
+        return error ? error : cudaMemcpy(static_cast<char *>(to) + offset, from, size, kind);
+    }
+    return cudaperf::write_symbol(cudaperf::symbol(&symbol), from, size, offset);
+}
+template <typename T>
+cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
+    return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
+}
+template <typename T>
+cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
+                                 cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+    return cudaperf::read_symbol(to, cudaperf::symbol(&symbol), size, offset);
+}
+template <typename T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol) {
+    return cudaperf::symbol_address(address, cudaperf::symbol(&symbol));
+}
+inline cudaError_t cudaFuncSetAttribute(cudaperf::Kernel kernel, cudaFuncAttribute attribute, int value) {
+    return cudaperf::set_attribute(kernel.index, attribute, value);
+}
+inline cudaError_t cudaFuncSetCacheConfig(cudaperf::Kernel, cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cudaperf::Kernel, int threads, size_t) {
+    *blocks = threads > 0 && threads <= 1024 ? 2048 / threads : 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, cudaperf::Kernel, size_t = 0, int limit = 0) {
+    *block = limit > 0 && limit < 256 ? limit : 256;
+    *grid = 132 * (2048 / *block);
+    return cudaSuccess;
+}
+
+// One device and one order of execution: streams are accepted, and everything runs in order.
+inline cudaError_t cudaStreamCreate(cudaStream_t *stream) { return *stream = nullptr, cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) { return cudaStreamCreate(stream); }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int = 0) { return cudaSuccess; }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return cudaEventCreate(event); }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int device) { return device ? cudaErrorInvalidDevice : cudaSuccess; }
+inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+
+// nvcc predefines these for host code as well.
+inline int min(int a, int b) { return a < b ? a : b; }
+inline unsigned int min(unsigned int a, unsigned int b) { return a < b ? a : b; }
+inline long min(long a, long b) { return a < b ? a : b; }
+inline unsigned long min(unsigned long a, unsigned long b) { return a < b ? a : b; }
+inline long long min(long long a, long long b) { return a < b ? a : b; }
+inline float min(float a, float b) { return fminf(a, b); }
+inline double min(double a, double b) { return fmin(a, b); }
+inline int max(int a, int b) { return a > b ? a : b; }
+inline unsigned int max(unsigned int a, unsigned int b) { return a > b ? a : b; }
+inline long max(long a, long b) { return a > b ? a : b; }
+inline unsigned long max(unsigned long a, unsigned long b) { return a > b ? a : b; }
+inline long long max(long long a, long long b) { return a > b ? a : b; }
+inline float max(float a, float b) { return fmaxf(a, b); }
+inline double max(double a, double b) { return fmax(a, b); }
+
+namespace cooperative_groups {}

@@ -1,0 +1,70 @@
+// What compiled kernels and the scheduler know of each other.
+#pragma once
+#include "types.h"
+
+namespace cudaperf {
+
+using RunThread = void (*)(const unsigned char *arguments, uint3 thread, uint3 block, dim3 block_size, dim3 grid);
+using RunBlock = void (*)(const unsigned char *arguments, uint3 block, dim3 block_size, dim3 grid);
+
+// A kernel as the scheduler runs it: one thread at a time or, where `block` is given, a whole block in a loop.
+// `waits` tells that its threads may wait for each other.
+struct KernelEntry {
+    const char *name;
+    size_t argument_bytes;
+    bool waits;
+    RunThread thread;
+    RunBlock block;
+};
+
+// A __device__ or __constant__ variable.
+struct Symbol {
+    const char *name;
+    void *address;
+    size_t size;
+};
+
+// A __shared__ variable: one slot for each instantiation; its memory comes from the running block's arena.
+struct Shared {
+    const char *name;
+    unsigned int size, alignment, id;
+};
+
+enum class WarpOperation : int {
+    sync,
+    shuffle,
+    shuffle_up,
+    shuffle_down,
+    shuffle_xor,
+    ballot,
+    any,
+    all,
+    match_any,
+    match_all,
+    add,
+    minimum,
+    maximum,
+    signed_minimum,
+    signed_maximum,
+    bit_and,
+    bit_or,
+    bit_xor,
+};
+
+enum class BarrierKind : int { plain, any, all, count };
+
+}  // namespace cudaperf
+
+extern "C" {
+void *cudaperf_shared(cudaperf::Shared *slot);
+void *cudaperf_dynamic_shared();
+int cudaperf_barrier(cudaperf::BarrierKind kind, int predicate, int line);
+uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width,
+                       int line);
+unsigned int cudaperf_active_mask();
+unsigned int cudaperf_lane();
+void cudaperf_atomic(const volatile void *address, unsigned int size, const void *site);
+void cudaperf_fence();
+void cudaperf_yield();
+[[noreturn]] void cudaperf_trap(const char *message, int line);
+}

@@ -1,0 +1,98 @@
+#include "launcher_process.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+namespace cudaperf {
+
+bool send_all(int descriptor, const void *data, size_t size) {
+    for (const char *p = static_cast<const char *>(data); size;) {
+        ssize_t n = write(descriptor, p, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        p += n, size -= static_cast<size_t>(n);
+    }
+    return true;
+}
+
+bool receive_all(int descriptor, void *data, size_t size) {
+    for (char *p = static_cast<char *>(data); size;) {
+        ssize_t n = read(descriptor, p, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        p += n, size -= static_cast<size_t>(n);
+    }
+    return true;
+}
+
+static void on_signal(int number, siginfo_t *info, void *) {
+    Request request{Operation::crashed};
+    request.value = number;
+    request.to = reinterpret_cast<uint64_t>(info->si_addr);
+    send_request(request, nullptr);
+    _exit(128 + number);
+}
+
+static void watch_signals() {
+    stack_t stack{};
+    stack.ss_size = 64 << 10;
+    stack.ss_sp = malloc(stack.ss_size);
+    sigaltstack(&stack, nullptr);
+    struct sigaction action{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
+// Moves the channel to descriptor 3 and closes everything behind it.
+static int keep_only(int channel, bool program) {
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, 0);
+    if (!program) dup2(null, 1), dup2(null, 2);
+    dup2(channel, 3);
+    long last = sysconf(_SC_OPEN_MAX);
+    for (int descriptor = 4; descriptor < (last > 0 && last < 4096 ? last : 4096); descriptor++) close(descriptor);
+    return 3;
+}
+
+template <typename F> static F symbol(void *library, const char *name) { return reinterpret_cast<F>(dlsym(library, name)); }
+
+static void serve_calls(void *library, int channel) {
+    auto entry = symbol<void (*)(void **)>(library, "cudaperf_entry");
+    uint32_t count;
+    while (receive_all(channel, &count, sizeof count)) {
+        std::vector<uint64_t> values(count * 2 + 2);
+        std::vector<void *> arguments(count);
+        if (!receive_all(channel, values.data(), count * 16)) break;
+        for (uint32_t i = 0; i < count; i++) arguments[i] = &values[i * 2];
+        entry(arguments.data());
+        send_request(Request{Operation::returned}, nullptr);
+    }
+}
+
+void run_launcher(int channel, const char *path, char **program_arguments, int program_count) {
+    channel = keep_only(channel, program_arguments);
+    open_channel(channel);
+    watch_signals();
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        _exit(127);
+    }
+    declare_symbols(symbol<const void *const *>(library, "cudaperf_shadows"), *symbol<const int *>(library, "cudaperf_shadow_count"));
+    if (program_arguments) {
+        auto program = symbol<int (*)(int, char **, char **)>(library, "cudaperf_program_main");
+        exit(program(program_count, program_arguments, nullptr));
+    }
+    serve_calls(library, channel);
+    _exit(0);
+}
+
+}  // namespace cudaperf

@@ -1,0 +1,14 @@
+// The process in which the launcher runs: no device memory, no descriptor but the channel to the device.
+#pragma once
+#include "abi.h"
+
+namespace cudaperf {
+
+void open_channel(int descriptor);
+void declare_symbols(const void *const *addresses, int count);
+void send_request(const Request &request, const void *payload);
+
+// Loads the host part and serves calls, or runs the program's `main`. Never returns.
+[[noreturn]] void run_launcher(int channel, const char *library, char **program_arguments, int program_count);
+
+}  // namespace cudaperf

@@ -1,0 +1,85 @@
+#include "memory.h"
+#include "abi.h"
+#include "report.h"
+#include <map>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0  // the address is then a hint, and checked
+#endif
+
+namespace cudaperf {
+
+constexpr int success = 0, invalid_value = 1, out_of_memory = 2;
+constexpr size_t page = 64 << 10;
+
+uint64_t memory_version = 1;
+static std::map<uintptr_t, Allocation> allocations;
+static uintptr_t heap_top = heap_begin;
+static uint32_t next_id = 0, next_heap_number = 1;
+
+static size_t whole_pages(size_t size) { return (size + page - 1) / page * page; }
+
+static bool map_at(uintptr_t address, size_t size, int flags, int descriptor) {
+    void *wanted = reinterpret_cast<void *>(address);
+    return mmap(wanted, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, descriptor, 0) == wanted;
+}
+
+void map_buffers(int descriptor, size_t size) {
+    if (!map_at(device_begin, size, MAP_SHARED, descriptor)) fail("out-of-memory");
+}
+
+void add_allocation(uintptr_t begin, size_t size, const std::string &name) {
+    allocations[begin] = {begin, size, name, next_id++};
+    memory_version++;
+}
+
+int allocate(size_t size, uint64_t *address) {
+    *address = 0;
+    if (!size) return success;
+    if (size > heap_begin - device_begin) return out_of_memory;
+    size_t bytes = whole_pages(size);
+    if (heap_top + bytes + page > device_end || !map_at(heap_top, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1)) return out_of_memory;
+    *address = heap_top;
+    memset(reinterpret_cast<void *>(heap_top), 0xff, size);
+    add_allocation(heap_top, size, "cudaMalloc #" + std::to_string(next_heap_number++));
+    heap_top += bytes + page;  // an unmapped page behind each allocation
+    return success;
+}
+
+int release(uintptr_t address) {
+    auto found = allocations.find(address);
+    if (address < heap_begin || found == allocations.end()) return invalid_value;
+    munmap(reinterpret_cast<void *>(address), whole_pages(found->second.size));
+    allocations.erase(found);
+    memory_version++;
+    return success;
+}
+
+size_t reset_memory() {
+    size_t leaked = 0;
+    for (auto &[begin, allocation] : allocations)
+        if (begin >= heap_begin && begin < device_end) {
+            munmap(reinterpret_cast<void *>(begin), whole_pages(allocation.size));
+            leaked++;
+        }
+    allocations.clear();
+    heap_top = heap_begin;
+    next_heap_number = 1;
+    memory_version++;
+    return leaked;
+}
+
+const Allocation *nearest_allocation(uintptr_t address) {
+    auto above = allocations.upper_bound(address);
+    if (above != allocations.begin()) return &std::prev(above)->second;
+    return above == allocations.end() ? nullptr : &above->second;
+}
+
+bool inside_allocation(uintptr_t address, size_t size) {
+    const Allocation *a = nearest_allocation(address);
+    return a && address >= a->begin && size <= a->size && address - a->begin <= a->size - size;
+}
+
+}  // namespace cudaperf

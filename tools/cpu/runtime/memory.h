@@ -1,0 +1,36 @@
+// The device's memory: the buffers of a case in a file shared with the tool, and a heap for cudaMalloc.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <string>
+
+namespace cudaperf {
+
+struct Allocation {
+    uintptr_t begin;
+    size_t size;
+    std::string name;
+    uint32_t id;
+
+    uintptr_t end() const { return begin + size; }
+};
+
+// Maps the tool's file at `device_begin`.
+void map_buffers(int descriptor, size_t size);
+void add_allocation(uintptr_t begin, size_t size, const std::string &name);
+
+// Both return a cudaError_t. Fresh memory is filled with 0xff: NaN for floats, so that reading it shows.
+int allocate(size_t size, uint64_t *address);
+int release(uintptr_t address);
+
+// Forgets all allocations; returns how many of cudaMalloc were never freed.
+size_t reset_memory();
+
+// The allocation that holds the address, or the nearest below or else above it; null where there is none.
+const Allocation *nearest_allocation(uintptr_t address);
+bool inside_allocation(uintptr_t address, size_t size);
+
+// Grows with every change of the allocations.
+extern uint64_t memory_version;
+
+}  // namespace cudaperf

@@ -1,0 +1,499 @@
+#include "scheduler.h"
+#include "checks.h"
+#include "context.h"
+#include "report.h"
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+thread_local uint3 threadIdx, blockIdx;
+thread_local dim3 blockDim, gridDim;
+
+namespace cudaperf {
+
+thread_local Position position;
+
+constexpr size_t stack_bytes = 128 << 10, guard_bytes = 16 << 10, arena_bytes = 512 << 10;
+constexpr size_t signal_stack_bytes = 64 << 10;
+
+enum class State : uint8_t { fresh, ready, at_barrier, in_warp_operation, done };
+
+struct Fiber {
+    Context context;
+    char *stack;
+    uint3 thread;
+    State state;
+    int line;
+    BarrierKind barrier;
+    int predicate;
+    WarpOperation operation;
+    unsigned int mask;
+    uint64_t value;
+    int lane, width;
+};
+
+// One bit a lane.
+struct Warp {
+    uint32_t members, ready, yielded, waiting, done;
+};
+
+struct Worker {
+    std::vector<Fiber> fibers;
+    std::vector<Warp> warps;
+    std::vector<uint32_t> warp_epochs;
+    std::vector<void *> slots;         // shared variables by id
+    std::vector<uint64_t> slot_block;  // the block serial for which a slot is valid
+    uint64_t serial = 0;
+    Context home;
+    Fiber *current = nullptr;
+    const Launch *launch = nullptr;
+    Order order = Order::forward;
+    uint64_t random = 1;
+    unsigned int live = 0;
+    char *arena = nullptr;
+    size_t arena_used = 0, static_shared = 0;
+    char *signal_stack = nullptr;  // a fiber that overflowed cannot run the signal handler itself
+};
+
+static thread_local Worker *worker;
+static std::vector<std::unique_ptr<Worker>> workers;
+static std::mutex slot_mutex;
+static unsigned int slot_count = 1;
+
+static char *map(size_t bytes) {
+    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) fail("out-of-memory");
+    return static_cast<char *>(p);
+}
+
+std::string name_thread(const Launch &launch, uint64_t block, unsigned int thread) {
+    const dim3 &b = launch.block, &g = launch.grid;
+    return text("thread (%u,%u,%u) of block (%u,%u,%u)", thread % b.x, thread / b.x % b.y, thread / b.x / b.y,
+                static_cast<unsigned int>(block % g.x), static_cast<unsigned int>(block / g.x % g.y),
+                static_cast<unsigned int>(block / g.x / g.y));
+}
+
+static std::string name_fiber(const Worker &w, const Fiber &fiber) {
+    return name_thread(*w.launch, position.block, static_cast<unsigned int>(&fiber - w.fibers.data()));
+}
+
+bool overflows_stack(const void *address) {
+    if (!worker) return false;
+    for (const Fiber &fiber : worker->fibers)
+        if (address >= fiber.stack && address < fiber.stack + guard_bytes) return true;
+    return false;
+}
+
+static uint64_t draw(Worker &w, uint64_t below) {
+    w.random ^= w.random << 13, w.random ^= w.random >> 7, w.random ^= w.random << 17;
+    return w.random % below;
+}
+
+static unsigned int pick_lane(Worker &w, uint32_t mask) {
+    if (w.order == Order::forward) return static_cast<unsigned int>(__builtin_ctz(mask));
+    if (w.order == Order::reverse) return 31u - static_cast<unsigned int>(__builtin_clz(mask));
+    for (uint64_t skip = draw(w, static_cast<uint64_t>(__builtin_popcount(mask))); skip; skip--) mask &= mask - 1;
+    return static_cast<unsigned int>(__builtin_ctz(mask));
+}
+
+static void fiber_main();
+
+// Takes a ready lane of the warp and makes it the current fiber.
+static Fiber &take_ready(Worker &w, size_t warp) {
+    unsigned int lane = pick_lane(w, w.warps[warp].ready), thread = static_cast<unsigned int>(warp) * 32 + lane;
+    Fiber &fiber = w.fibers[thread];
+    w.warps[warp].ready &= ~(1u << lane);
+    if (fiber.state == State::fresh) {
+        size_t color = thread % 64 * 128;  // stacks that start at one cache set would evict each other
+        prepare(fiber.context, fiber.stack + guard_bytes, fiber.stack + guard_bytes + stack_bytes - color, fiber_main);
+    }
+    fiber.state = State::ready;
+    w.current = &fiber;
+    position.thread = thread;
+    threadIdx = fiber.thread;
+    return fiber;
+}
+
+// Leaves the current fiber, in the state it has been given, for the next of its warp or for the scheduler.
+static void leave() {
+    Worker &w = *worker;
+    Fiber &self = *w.current;
+    size_t thread = static_cast<size_t>(&self - w.fibers.data());
+    Warp &warp = w.warps[thread / 32];
+    uint32_t bit = 1u << thread % 32;
+    if (self.state == State::done) warp.done |= bit, w.live--;
+    if (self.state == State::in_warp_operation) warp.waiting |= bit;
+    if (self.state == State::ready) warp.yielded |= bit;
+    if (warp.ready)
+        switch_context(self.context, take_ready(w, thread / 32).context);
+    else
+        switch_context(self.context, w.home);
+}
+
+static void fiber_main() {
+    Worker &w = *worker;
+    const Launch &launch = *w.launch;
+    launch.kernel->thread(launch.arguments, w.current->thread, blockIdx, launch.block, launch.grid);
+    w.current->state = State::done;
+    leave();
+    __builtin_trap();
+}
+
+[[noreturn]] static void diverged(int line, const std::string &message) {
+    report_finding("barrier-divergence", "error", line, {}, message);
+    fail("barrier-divergence");
+}
+
+static uint64_t combine(WarpOperation operation, uint64_t a, uint64_t b) {
+    int32_t x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
+    switch (operation) {
+    case WarpOperation::add: return static_cast<uint32_t>(a + b);
+    case WarpOperation::minimum: return std::min(a, b);
+    case WarpOperation::maximum: return std::max(a, b);
+    case WarpOperation::signed_minimum: return static_cast<uint32_t>(std::min(x, y));
+    case WarpOperation::signed_maximum: return static_cast<uint32_t>(std::max(x, y));
+    case WarpOperation::bit_and: return a & b;
+    case WarpOperation::bit_or: return a | b;
+    case WarpOperation::bit_xor: return a ^ b;
+    default: __builtin_unreachable();
+    }
+}
+
+// The lane that a shuffle reads from; its own where the source lies outside its segment.
+static int shuffle_source(const Fiber &fiber, int lane) {
+    int first = lane & ~(fiber.width - 1), last = first + fiber.width - 1, source = lane;
+    switch (fiber.operation) {
+    case WarpOperation::shuffle: source = first + (fiber.lane & (fiber.width - 1)); break;
+    case WarpOperation::shuffle_up: source = lane - fiber.lane >= first ? lane - fiber.lane : lane; break;
+    case WarpOperation::shuffle_down: source = lane + fiber.lane <= last ? lane + fiber.lane : lane; break;
+    case WarpOperation::shuffle_xor: source = (lane ^ fiber.lane) <= last ? lane ^ fiber.lane : lane; break;
+    default: break;
+    }
+    return source;
+}
+
+static void finish_warp_operation(Worker &w, size_t index, uint32_t lanes) {
+    Fiber *fibers = &w.fibers[index * 32];
+    WarpOperation operation = fibers[__builtin_ctz(lanes)].operation;
+    uint64_t values[32] = {}, ballot = 0, folded = 0;
+    bool first = true;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest);
+        Fiber &fiber = fibers[lane];
+        if (fiber.operation != operation)
+            diverged(fiber.line, "lanes of one warp meet in different warp functions: lines " +
+                                     std::to_string(fibers[__builtin_ctz(lanes)].line) + " and " +
+                                     std::to_string(fiber.line));
+        values[lane] = fiber.value;
+        ballot |= static_cast<uint64_t>(fiber.value != 0) << lane;
+        if (operation >= WarpOperation::add) folded = first ? fiber.value : combine(operation, folded, fiber.value);
+        first = false;
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        int lane = __builtin_ctz(rest), source;
+        Fiber &fiber = fibers[lane];
+        uint32_t equal = 0;
+        switch (operation) {
+        case WarpOperation::sync: break;
+        case WarpOperation::shuffle:
+        case WarpOperation::shuffle_up:
+        case WarpOperation::shuffle_down:
+        case WarpOperation::shuffle_xor:
+            source = shuffle_source(fiber, lane);
+            // What a lane outside the operation would give is undefined: NaN, so that using it shows.
+            fiber.value = lanes >> source & 1 ? values[source] : ~uint64_t{0};
+            break;
+        case WarpOperation::ballot: fiber.value = ballot; break;
+        case WarpOperation::any: fiber.value = ballot != 0; break;
+        case WarpOperation::all: fiber.value = ballot == lanes; break;
+        case WarpOperation::match_any:
+        case WarpOperation::match_all:
+            for (uint32_t other = lanes; other; other &= other - 1)
+                if (values[__builtin_ctz(other)] == values[lane]) equal |= other & -other;
+            fiber.value = operation == WarpOperation::match_any || equal == lanes ? equal : 0;
+            break;
+        default: fiber.value = folded;
+        }
+        fiber.state = State::ready;
+    }
+    w.warps[index].ready |= lanes;
+    w.warps[index].waiting &= ~lanes;
+    w.warp_epochs[index]++;
+}
+
+// Finishes a warp operation that all its lanes have reached; false where there is none.
+static bool try_warp_operation(Worker &w, size_t index) {
+    Warp &warp = w.warps[index];
+    Fiber *fibers = &w.fibers[index * 32];
+    for (uint32_t rest = warp.waiting; rest; rest &= rest - 1) {
+        uint32_t mask = fibers[__builtin_ctz(rest)].mask, needed = mask & warp.members & ~warp.done;
+        bool complete = (needed & ~warp.waiting) == 0;
+        for (uint32_t other = needed; complete && other; other &= other - 1)
+            complete = fibers[__builtin_ctz(other)].mask == mask;
+        if (complete) return finish_warp_operation(w, index, needed), true;
+    }
+    return false;
+}
+
+// Nobody can run: the block stands at a barrier, or it is stuck.
+static void release_barrier(Worker &w) {
+    unsigned int threads = w.launch->threads;
+    Fiber *first = nullptr;
+    int count = 0, arrived = 0;
+    for (unsigned int i = 0; i < threads; i++)
+        if (w.fibers[i].state == State::at_barrier) {
+            if (!first) first = &w.fibers[i];
+            count += w.fibers[i].predicate != 0;
+            arrived++;
+        }
+    for (unsigned int i = 0; i < threads; i++) {
+        Fiber &fiber = w.fibers[i];
+        if (fiber.state == State::in_warp_operation)
+            diverged(fiber.line, name_fiber(w, fiber) + text(" waits in the warp function of line %d for lanes that never come", fiber.line) +
+                                     (first ? text(": others wait at the barrier of line %d", first->line) : ""));
+        if (fiber.state == State::at_barrier && (fiber.line != first->line || fiber.barrier != first->barrier))
+            diverged(fiber.line, name_fiber(w, fiber) + text(" waits at the barrier of line %d while ", fiber.line) +
+                                     name_fiber(w, *first) + text(" waits at the barrier of line %d", first->line));
+    }
+    if (arrived < static_cast<int>(threads)) checks::exited_before_barrier(first->line, threads - static_cast<unsigned int>(arrived));
+    for (unsigned int i = 0; i < threads; i++) {
+        Fiber &fiber = w.fibers[i];
+        if (fiber.state != State::at_barrier) continue;
+        switch (fiber.barrier) {
+        case BarrierKind::plain: break;
+        case BarrierKind::any: fiber.predicate = count > 0; break;
+        case BarrierKind::all: fiber.predicate = count == arrived; break;
+        case BarrierKind::count: fiber.predicate = count; break;
+        }
+        fiber.state = State::ready;
+        w.warps[i / 32].ready |= 1u << i % 32;
+    }
+    position.barrier_epoch++;
+}
+
+static void make_fibers(Worker &w, unsigned int threads) {
+    size_t before = w.fibers.size();
+    if (before >= threads) return;
+    w.fibers.resize((threads + 31) / 32 * 32);
+    size_t stride = stack_bytes + guard_bytes;
+    char *stacks = map((w.fibers.size() - before) * stride);
+    for (size_t i = before; i < w.fibers.size(); i++) {
+        w.fibers[i].stack = stacks + (i - before) * stride;
+        mprotect(w.fibers[i].stack, guard_bytes, PROT_NONE);
+    }
+}
+
+static void run_fibers(Worker &w) {
+    const Launch &launch = *w.launch;
+    size_t warps = (launch.threads + 31) / 32;
+    unsigned int i = 0;
+    for (unsigned int z = 0; z < launch.block.z; z++)
+        for (unsigned int y = 0; y < launch.block.y; y++)
+            for (unsigned int x = 0; x < launch.block.x; x++, i++) {
+                w.fibers[i].thread = {x, y, z};
+                w.fibers[i].state = State::fresh;
+            }
+    std::vector<size_t> sequence(warps);
+    for (size_t warp = 0; warp < warps; warp++) {
+        unsigned int lanes = std::min(32u, launch.threads - static_cast<unsigned int>(warp) * 32);
+        uint32_t members = lanes == 32 ? ~0u : (1u << lanes) - 1;
+        w.warps[warp] = {members, members, 0, 0, 0};
+        sequence[warp] = w.order == Order::reverse ? warps - 1 - warp : warp;
+    }
+    w.live = launch.threads;
+    while (w.live) {
+        bool progress = false;
+        if (w.order == Order::shuffled)
+            for (size_t last = warps; last > 1; last--) std::swap(sequence[last - 1], sequence[draw(w, last)]);
+        for (size_t index : sequence) {
+            Warp &warp = w.warps[index];
+            do
+                while (warp.ready) {
+                    switch_context(w.home, take_ready(w, index).context);
+                    progress = true;
+                }
+            while (warp.waiting && try_warp_operation(w, index));
+            warp.ready = warp.yielded;
+            progress |= warp.yielded != 0;
+            warp.yielded = 0;
+        }
+        if (w.live && !progress) release_barrier(w);
+    }
+    w.current = nullptr;
+}
+
+// Threads that never wait for each other, one after the other.
+static void run_threads(Worker &w) {
+    const Launch &launch = *w.launch;
+    std::vector<unsigned int> sequence(launch.threads);
+    for (unsigned int i = 0; i < launch.threads; i++)
+        sequence[i] = w.order == Order::reverse ? launch.threads - 1 - i : i;
+    if (w.order == Order::shuffled)
+        for (unsigned int last = launch.threads; last > 1; last--) std::swap(sequence[last - 1], sequence[draw(w, last)]);
+    for (unsigned int i : sequence) {
+        position.thread = i;
+        threadIdx = {i % launch.block.x, i / launch.block.x % launch.block.y, i / launch.block.x / launch.block.y};
+        launch.kernel->thread(launch.arguments, threadIdx, blockIdx, launch.block, launch.grid);
+    }
+}
+
+static void run_block(Worker &w, uint64_t block) {
+    const Launch &launch = *w.launch;
+    position.block = block;
+    position.thread = 0;
+    position.barrier_epoch = 0;
+    std::fill(w.warp_epochs.begin(), w.warp_epochs.end(), 0);
+    blockIdx = {static_cast<unsigned int>(block % launch.grid.x), static_cast<unsigned int>(block / launch.grid.x % launch.grid.y),
+                static_cast<unsigned int>(block / launch.grid.x / launch.grid.y)};
+    w.serial++;
+    w.static_shared = 0;
+    memset(w.arena, 0xff, launch.shared);
+    w.arena_used = launch.shared + checks::shared_gap();
+    checks::begin_block(w.arena, arena_bytes, launch.shared);
+    if (launch.kernel->waits)
+        run_fibers(w);
+    else if (launch.kernel->block && w.order == Order::forward)
+        launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
+    else
+        run_threads(w);
+    checks::end_block();
+}
+
+// A bijection on the blocks.
+static uint64_t reorder(Order order, uint64_t i, uint64_t blocks) {
+    if (order == Order::reverse) return blocks - 1 - i;
+    if (order == Order::shuffled) {
+        uint64_t stride = blocks / 2 | 1;
+        while (std::__gcd(stride, blocks) != 1) stride += 2;
+        return (i * stride + blocks / 3) % blocks;
+    }
+    return i;
+}
+
+static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint64_t> &next) {
+    worker = &w;
+    w.launch = &launch;
+    w.order = order;
+    w.random = 0x9e3779b97f4a7c15;
+    w.warps.resize(32);
+    w.warp_epochs.resize(32);
+    if (!w.arena) w.arena = map(arena_bytes), w.signal_stack = map(signal_stack_bytes);
+    stack_t signal_stack{};
+    signal_stack.ss_sp = w.signal_stack;
+    signal_stack.ss_size = signal_stack_bytes;
+    sigaltstack(&signal_stack, nullptr);
+    if (launch.kernel->waits) make_fibers(w, launch.threads);
+    blockDim = launch.block;
+    gridDim = launch.grid;
+    position = {&launch, 0, 0, 0, w.warp_epochs.data()};
+    uint64_t chunk = std::clamp<uint64_t>(launch.blocks / 64, 1, 64);
+    for (uint64_t begin; (begin = next.fetch_add(chunk)) < launch.blocks;)
+        for (uint64_t i = begin; i < std::min(launch.blocks, begin + chunk); i++)
+            run_block(w, reorder(order, i, launch.blocks));
+    position = {};
+}
+
+size_t run(const Launch &launch, Order order, unsigned int count) {
+    // Small launches are done before another thread would have started.
+    if (launch.blocks * launch.threads < 4096) count = 1;
+    count = static_cast<unsigned int>(std::min<uint64_t>(count, launch.blocks));
+    while (workers.size() < count) workers.push_back(std::make_unique<Worker>());
+    std::atomic<uint64_t> next{0};
+    std::vector<std::thread> threads;
+    for (unsigned int i = 1; i < count; i++)
+        threads.emplace_back([&, i] { work(*workers[i], launch, order, next); });
+    work(*workers[0], launch, order, next);
+    for (std::thread &thread : threads) thread.join();
+    return workers[0]->static_shared;
+}
+
+}  // namespace cudaperf
+
+using namespace cudaperf;
+
+static Fiber &current(int line) {
+    if (!worker || !worker->current) diverged(line, "a thread waits in a kernel that was taken for one without waiting");
+    return *worker->current;
+}
+
+extern "C" {
+
+void *cudaperf_shared(Shared *slot) {
+    Worker &w = *worker;
+    unsigned int id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
+    if (!id) {
+        std::lock_guard<std::mutex> lock(slot_mutex);
+        if (!slot->id) __atomic_store_n(&slot->id, slot_count++, __ATOMIC_RELEASE);
+        id = slot->id;
+    }
+    if (id >= w.slots.size()) w.slots.resize(id + 16), w.slot_block.resize(id + 16);
+    if (w.slot_block[id] != w.serial) {
+        w.static_shared += slot->size;
+        if (w.static_shared > default_shared_limit) {
+            report_finding("launch-error", "error", 0, {},
+                           text("kernel %s declares more than 48 KiB of static shared memory", w.launch->kernel->name));
+            fail("launch-error");
+        }
+        size_t alignment = std::max<size_t>({slot->alignment, 16, checks::shared_gap()});
+        size_t offset = (w.arena_used + alignment - 1) / alignment * alignment;
+        w.arena_used = offset + slot->size + checks::shared_gap();
+        w.slots[id] = w.arena + offset;
+        w.slot_block[id] = w.serial;
+        memset(w.slots[id], 0xff, slot->size);
+        checks::declare_shared(w.slots[id], slot->size, slot->name);
+    }
+    return w.slots[id];
+}
+
+void *cudaperf_dynamic_shared() { return worker->arena; }
+
+int cudaperf_barrier(BarrierKind kind, int predicate, int line) {
+    Fiber &self = current(line);
+    self.state = State::at_barrier;
+    self.barrier = kind;
+    self.predicate = predicate;
+    self.line = line;
+    leave();
+    return self.predicate;
+}
+
+uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width, int line) {
+    Fiber &self = current(line);
+    if (!(mask >> cudaperf_lane() & 1))
+        diverged(line, name_fiber(*worker, self) + text(" calls a warp function with a mask (0x%08x) that leaves it out", mask));
+    self.state = State::in_warp_operation;
+    self.operation = operation;
+    self.mask = mask;
+    self.value = value;
+    self.lane = lane;
+    self.width = width;
+    self.line = line;
+    leave();
+    return self.value;
+}
+
+unsigned int cudaperf_lane() { return position.thread % 32; }
+
+unsigned int cudaperf_active_mask() {
+    const Warp &warp = worker->warps[position.thread / 32];
+    return warp.members & ~warp.done;
+}
+
+void cudaperf_yield() {
+    Fiber &self = current(0);
+    self.state = State::ready;
+    leave();
+}
+
+void cudaperf_trap(const char *message, int line) {
+    report_finding("trap", "error", line, {}, name_thread(*position.launch, position.block, position.thread) + ": " + message);
+    fail("crash");
+}
+
+}

@@ -1,0 +1,41 @@
+// Runs launches: blocks over the cores, the threads of a block as fibers or in a loop.
+#pragma once
+#include "kernel_abi.h"
+#include <string>
+
+namespace cudaperf {
+
+enum class Order { forward, reverse, shuffled };
+
+struct Launch {
+    const KernelEntry *kernel;
+    unsigned int index;
+    const unsigned char *arguments;
+    dim3 grid, block;
+    size_t shared;
+    uint64_t blocks;
+    unsigned int threads;  // in a block
+};
+
+constexpr size_t default_shared_limit = 48 << 10, largest_shared_limit = 227 << 10;
+
+// Runs all blocks, and returns the static shared memory that a block used.
+size_t run(const Launch &launch, Order order, unsigned int workers);
+
+// Who runs at this moment on this core; null outside kernels.
+struct Position {
+    const Launch *launch;
+    uint64_t block;          // linear index in the grid
+    unsigned int thread;     // linear index in the block
+    uint32_t barrier_epoch;  // barriers passed by the block
+    uint32_t *warp_epochs;   // warp operations passed by each warp
+};
+extern thread_local Position position;
+
+// "thread (3,0,0) of block (1,0,0)"
+std::string name_thread(const Launch &launch, uint64_t block, unsigned int thread);
+
+// The address is in the guard page below a fiber's stack.
+bool overflows_stack(const void *address);
+
+}  // namespace cudaperf
