@@ -135,7 +135,7 @@ class Polynomial:
     def to_c(self) -> str:
         """A C expression: ``h * w``, ``n - 1``, ``(n + 1) / 2``."""
         text = ""
-        for monomial, coefficient in sorted(self.terms, key=lambda term: term[1] < 0):
+        for monomial, coefficient in self._written_order():
             alone = len(monomial) == 1 and abs(coefficient) == 1
             factors = [str(a) if alone or isinstance(a, str) else f"({a})" for a in monomial]
             if abs(coefficient) != 1 or not factors:
@@ -146,6 +146,13 @@ class Polynomial:
             else:
                 text = f"-{product}" if coefficient < 0 else product
         return text or "0"
+
+    def _written_order(self) -> Iterable[tuple[Monomial, int]]:
+        """A positive term first, the constant last: ``h - r + 1``, but ``1 - n``."""
+        ordered = sorted(self.terms, key=lambda term: (not term[0], term[1] < 0))
+        if ordered and ordered[0][1] < 0 < ordered[-1][1]:
+            return [ordered[-1], *ordered[:-1]]
+        return ordered
 
     def __str__(self) -> str:
         return self.to_c()
@@ -215,6 +222,37 @@ def maximum(left: Polynomial, right: Polynomial) -> Polynomial:
 
 
 _OPERATIONS = {"/": quotient, "%": remainder, "min": minimum, "max": maximum}
+
+
+def factored(of: Polynomial, factors: Iterable[Polynomial]) -> str:
+    """A C expression, as a product of some of the given sums where they divide it exactly."""
+    found: list[str] = []
+    for factor in factors:
+        linear = (a for a in sorted(factor.atoms, key=str) if factor.coefficient(a).value in (1, -1))
+        name = next((a for a in linear if factor.degree(a) == 1), None)
+        while len(factor.terms) > 1 < len(of.terms) and name is not None:
+            divided = _divided(of, factor, name)
+            if divided is None:
+                break
+            of = divided
+            found.append(f"({factor.to_c()})")
+    if not found:
+        return of.to_c()
+    if of.value == 1:
+        return " * ".join(found) if len(found) > 1 else found[0][1:-1]
+    rest = of.to_c()
+    return " * ".join([rest if len(of.terms) == 1 else f"({rest})", *found])
+
+
+def _divided(of: Polynomial, by: Polynomial, name: Atom) -> Polynomial | None:
+    """The exact quotient by a polynomial that is linear in an atom, with factor 1 or -1; None where there is none."""
+    sign = by.coefficient(name).value or 1
+    root = by.coefficient(name, 0) * -sign
+    result = carry = constant(0)
+    for power in range(of.degree(name), 0, -1):
+        carry = of.coefficient(name, power) + carry * root
+        result += reduce(operator.mul, [atom(name)] * (power - 1), carry)
+    return None if (of.coefficient(name, 0) + carry * root).terms else result * sign
 
 
 def _substituted(of: Atom, values: Mapping[str, Polynomial]) -> Polynomial:

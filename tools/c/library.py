@@ -1,0 +1,31 @@
+"""What the C library's functions do, as far as the analyses need to know."""
+
+from __future__ import annotations
+
+MATH = frozenset(
+    [
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos"),
+        *("cosh", "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax"),
+        *("fmin", "fmod", "hypot", "ilogb", "j0", "j1", "jn", "ldexp", "lgamma", "llrint", "llround", "log"),
+        *("log10", "log1p", "log2", "logb", "lrint", "lround", "nearbyint", "nextafter", "pow", "remainder"),
+        *("rint", "round", "scalbln", "scalbn", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+        *("y0", "y1", "yn"),
+    ]
+)
+"""The functions of math.h that compute a double from values; each exists with the suffixes f and l too."""
+
+PURE = frozenset(
+    [
+        *(name + suffix for name in MATH for suffix in ("", "f", "l")),
+        *("abs", "labs", "llabs"),
+        *("isnan", "isinf", "isfinite", "isnormal", "signbit", "isinf_sign", "fpclassify"),
+        *("isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered"),
+        *("__isnan", "__isinf", "__finite", "__signbit", "__isnanf", "__isinff", "__finitef", "__signbitf"),
+        *("popcount", "popcountl", "popcountll", "clz", "clzl", "clzll", "ctz", "ctzl", "ctzll"),
+        *("expect", "unreachable", "bswap16", "bswap32", "bswap64"),
+    ]
+)
+"""Functions that neither read nor write memory; compilers' builtins without their prefix."""
+
+COPIES = frozenset(["memcpy", "memmove"])
+ALLOCATES = frozenset(["malloc", "calloc", "aligned_alloc"])
