@@ -1,0 +1,259 @@
+"""Puts a candidate together: kernels, device functions, and the launcher that keeps the host part."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from ...tools.c import ast
+from ...tools.c.ast import declare
+from ...tools.records import FunctionSpec
+from . import flow
+from .emit import INDENT, Printer
+from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, wrapped
+from .nest import Nest
+from .plan import Plan, globals_of, helpers
+from .refusals import Refused
+from .tree import RESERVED, Names
+
+_BLOCKS = f"""\
+// How many blocks of the given size cover so many iterations: at least one, at most `most`.
+static unsigned int {BLOCKS}(long long iterations, long long size, long long most = 2147483647)
+{{
+    const long long needed = iterations > size ? (iterations - 1) / size + 1 : 1;
+    return (unsigned int)(needed < most ? needed : most);
+}}"""
+
+_LOAD = f"""\
+// One value from the device.
+template <typename T>
+static T {LOAD}(const T *address)
+{{
+    T value;
+    cudaMemcpy(&value, address, sizeof(T), cudaMemcpyDeviceToHost);
+    return value;
+}}"""
+
+_STORE = f"""\
+// One value to the device.
+template <typename T>
+static T {STORE}(T *address, T value)
+{{
+    cudaMemcpy(address, &value, sizeof(T), cudaMemcpyHostToDevice);
+    return value;
+}}"""
+
+
+def assemble(unit: ast.Unit, spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> str:
+    """The text of a candidate whose kernels `make` writes, nest by nest."""
+    used = _used_names(unit, spec, plan)
+    if clash := used & {BLOCKS, LOAD, STORE}:
+        raise Refused("construct", f"the name {clash.pop()} is taken", plan.function.place)
+    names = Names(used)
+    device = helpers(unit, [s for n in plan.nests.values() for s in n.body])
+    called = dict.fromkeys((*device, *sorted(plan.host_calls)))
+    calls = {
+        name: (names.fresh(name) if name in RESERVED else name, tuple(globals_of(unit, name))) for name in called
+    }
+    codes: dict[ast.For, Code] = {}
+    for statement, nest in plan.nests.items():
+        site = _site(unit, spec, plan, nest, names, calls)
+        codes[statement] = make(site)
+    functions = [
+        _function(unit, name, calls, on_device=name in device, on_host=name in plan.host_calls) for name in called
+    ]
+    kernels = dict.fromkeys(text for code in codes.values() for text in code.kernels)
+    launcher = _launcher(spec, plan, codes, calls)
+    host = [
+        text
+        for name, text in ((BLOCKS, _BLOCKS), (LOAD, _LOAD), (STORE, _STORE))
+        if f"{name}(" in launcher
+    ]
+    return "\n\n".join((*functions, *kernels, *host, launcher)) + "\n"
+
+
+def _used_names(unit: ast.Unit, spec: FunctionSpec, plan: Plan) -> frozenset[str]:
+    """Every name that the candidate could clash with."""
+    bodies = [plan.function.body, *(f.body for f in unit.functions.values())]
+    return frozenset(
+        (
+            *(p.name for p in spec.parameters),
+            *flow.names_in(bodies),
+            *flow.declared_in(bodies),
+            *unit.functions,
+            *unit.typedefs,
+            *unit.structs,
+            *(e for values in unit.enums.values() for e, _ in values),
+            spec.launcher,
+        )
+    )
+
+
+def _site(
+    unit: ast.Unit,
+    spec: FunctionSpec,
+    plan: Plan,
+    nest: Nest,
+    names: Names,
+    calls: dict[str, tuple[str, tuple[str, ...]]],
+) -> Site:
+    subjects = nest.written[:2] or tuple(r.name for r in nest.reductions[:1])
+    about = "_".join(("", *subjects)) if len(plan.nests) > 1 else ""
+    returned = plan.returned.get(nest.statement)
+    result = next((p for p in spec.parameters if p.origin == "result"), None)
+    captured = {k: n for f in helpers(unit, nest.body) for k, n in globals_of(unit, f).items()}
+    return Site(
+        nest=nest,
+        kernel=f"{names.fresh(spec.name + about)}_kernel",
+        tables=plan.tables,
+        calls=calls,
+        globals_called=captured,
+        returned=returned.value if returned is not None else None,
+        result=result.name if result is not None else "",
+        result_type=plan.function.result.spelling,
+        order=tuple(p.name for p in spec.parameters),
+        used=frozenset(names.used),
+    )
+
+
+def _function(
+    unit: ast.Unit,
+    name: str,
+    calls: dict[str, tuple[str, tuple[str, ...]]],
+    *,
+    on_device: bool,
+    on_host: bool,
+) -> str:
+    """A helper function, with the globals that it uses as further parameters."""
+    function = unit.functions[name]
+    space = "__host__ __device__ " if on_device and on_host else "__device__ " if on_device else ""
+    own = [declare(decayed(p.type), p.name) for p in function.parameters]
+    extra = [_global_parameter(n) for n in globals_of(unit, name).values()]
+    head = wrapped(f"static {space}{declare(function.result)} {calls[name][0]}(", [*own, *extra], ")")
+    body = Printer(calls=calls).statements(function.body.body, 1)
+    return "\n".join((head, "{", *body, "}"))
+
+
+def _global_parameter(name: ast.Name) -> str:
+    type = decayed(name.type)
+    if type.kind == "pointer" and type.element is not None and type.element.kind != "array":
+        type = dataclasses.replace(type, element=dataclasses.replace(type.element, const=True))
+    return declare(dataclasses.replace(type, const=False), name.name)
+
+
+def _launcher(
+    spec: FunctionSpec, plan: Plan, codes: dict[ast.For, Code], calls: dict[str, tuple[str, tuple[str, ...]]]
+) -> str:
+    parameters = [p.declaration for p in spec.parameters] or ["void"]
+    head = wrapped(f'extern "C" void {spec.launcher}(', parameters, ")")
+    printer = _HostPrinter(spec, plan, codes, calls)
+    lines = printer.statements(plan.function.body.body, 1)
+    if not lines or lines[-1] != f"{INDENT}return;":
+        lines += printer.frees(1)
+    else:
+        lines.pop()
+    return "\n".join((head, "{", *lines, "}"))
+
+
+class _HostPrinter(Printer):
+    """Prints the host part: nests as launches, single elements of arrays as copies from and to the device."""
+
+    def __init__(
+        self,
+        spec: FunctionSpec,
+        plan: Plan,
+        codes: dict[ast.For, Code],
+        calls: dict[str, tuple[str, tuple[str, ...]]],
+    ) -> None:
+        super().__init__(self.memory, calls)
+        self.plan = plan
+        self.codes = codes
+        self.stored = set(plan.returned.values())
+        self.result = next((p for p in spec.parameters if p.origin == "result"), None)
+
+    def statement(self, statement: ast.Stmt, depth: int) -> list[str]:
+        pad = INDENT * depth
+        match statement:
+            case ast.For() if statement in self.codes:
+                return [f"{pad}{line}" for line in self.codes[statement].launch]
+            case ast.Return(value=value):
+                lines = []
+                if value is not None and self.result is not None and statement not in self.stored:
+                    type = self.plan.function.result.spelling
+                    lines = [f"{pad}{STORE}({self.result.name}, ({type}){self.expression(value, 13)});"]
+                return [*lines, *self.frees(depth), f"{pad}return;"]
+            case ast.Declare(variables=variables):
+                kept = tuple(v for v in variables if v.name not in self.plan.scratch)
+                made = [v for v in variables if v.name in self.plan.scratch]
+                lines = [f"{pad}{text};" for text in self.declarations(kept)] if kept else []
+                return [*lines, *(f"{pad}{text}" for v in made for text in self.allocated(v))]
+            case ast.If(then=ast.For() as then) if then in self.codes:
+                block = ast.Block((then,), then.place)
+                return super().statement(dataclasses.replace(statement, then=block), depth)
+        return super().statement(statement, depth)
+
+    def headed(self, head: str, body: ast.Stmt, depth: int) -> list[str]:
+        if not isinstance(body, ast.Block):
+            body = ast.Block((body,), body.place)
+        return super().headed(head, body, depth)
+
+    def declarations(self, variables: tuple[ast.Variable, ...]) -> list[str]:
+        return super().declarations(tuple(constant(v) if v.name in self.plan.tables else v for v in variables))
+
+    def allocated(self, variable: ast.Variable) -> list[str]:
+        """A local array as scratch memory on the device."""
+        pointer = decayed(variable.type)
+        length = variable.type.length
+        count = str(length) if isinstance(length, int) else f"(size_t)({self.expression(length)})"
+        size = f"{count} * sizeof(*{variable.name})"
+        lines = [f"{declare(pointer, variable.name)};", f"cudaMalloc(&{variable.name}, {size});"]
+        if variable.init is not None:
+            lines.append(f"cudaMemset({variable.name}, 0, {size});")
+        return lines
+
+    def frees(self, depth: int) -> list[str]:
+        return [f"{INDENT * depth}cudaFree({name});" for name in self.plan.scratch]
+
+    def memory(self, expression: ast.Expr) -> str | None:
+        match expression:
+            case ast.Subscript() | ast.Unary(op="*") | ast.Member() if self.on_device(expression):
+                if expression.type.kind == "array":
+                    return self.raw(expression)
+                return f"{LOAD}({self.address(expression)})"
+            case ast.Unary(op="&", operand=operand) if self.on_device(operand):
+                return f"({self.address(operand)})"
+            case ast.Assign(op=op, target=target, value=value) if self.on_device(target):
+                text = self.expression(value, 13)
+                type = target.type.spelling
+                if op != "=":
+                    text = f"({LOAD}({self.address(target)}) {op[:-1]} {text})"
+                return f"{STORE}({self.address(target)}, ({type}){text})"
+            case ast.Step(op=op, target=target) if self.on_device(target):
+                text = f"({target.type.spelling})({LOAD}({self.address(target)}) {op[0]} 1)"
+                return f"{STORE}({self.address(target)}, {text})"
+        return None
+
+    def on_device(self, lvalue: ast.Expr) -> bool:
+        while isinstance(lvalue, ast.Member) and not lvalue.arrow:
+            lvalue = lvalue.base
+        match lvalue:
+            case ast.Subscript(base=base):
+                while isinstance(base, ast.Subscript):
+                    base = base.base
+                return not (isinstance(base, ast.Name) and base.name in self.plan.tables)
+            case ast.Unary(op="*") | ast.Member():
+                return True
+            case _:
+                return False
+
+    def address(self, lvalue: ast.Expr) -> str:
+        if isinstance(lvalue, ast.Unary):
+            return self.expression(lvalue.operand)
+        return f"&{self.raw(lvalue)}"
+
+    def raw(self, lvalue: ast.Expr) -> str:
+        """The element itself, with what stands inside its subscripts read as ever."""
+        if isinstance(lvalue, ast.Member) and not lvalue.arrow:
+            return f"{self.raw(lvalue.base)}.{lvalue.field}"
+        return self._spelled(lvalue)[0]
+

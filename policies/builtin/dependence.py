@@ -1,0 +1,214 @@
+"""Which loops of a nest can run in parallel: exact tests on linear subscripts with isl, conservative elsewhere.
+
+Two iterations conflict where one writes an element that the other touches. A loop whose variable is the same in
+all conflicting iterations can run in parallel, and be moved outward past all others of the nest. (Integer sets: Verdoolaege,
+"isl: An Integer Set Library for the Polyhedral Model", ICMS 2010.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+import islpy as isl
+
+from ...tools.c.polynomial import Monomial, Polynomial, constant
+from .accesses import Access
+from .formula import Formula, at_least
+from .loops import Loop
+
+# One emptiness test takes well under a thousand operations; a set that needs more counts as not empty.
+OPERATIONS = 200_000
+_VARIABLE = re.compile(r"\b[ab]_\w+")
+
+Overlap = Callable[[str, str], OneOf["same", "distinct", "unknown"]]
+"""How two pointers of the nest relate: the same array (or maybe), never overlapping, or unknown."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two accesses, at least the first a write, that different iterations make to one element."""
+
+    write: Access
+    other: Access
+
+
+def conflicts(
+    loops: Sequence[Loop],
+    accesses: tuple[Access, ...],
+    overlap: Overlap,
+    atomic: frozenset[str] = frozenset(),
+) -> dict[str, Conflict]:
+    """For each loop variable whose loop cannot run in parallel, a conflict that shows it.
+
+    Updates of the arrays in `atomic` do not conflict with each other.
+    """
+    variables = tuple(loop.variable for loop in loops)
+    tester = _Tester(variables, accesses)
+    found: dict[str, Conflict] = {}
+    for i, write in enumerate(accesses):
+        if write.kind != "write":
+            continue
+        for other in accesses[i:] + tuple(a for a in accesses[:i] if a.kind == "read"):
+            roots = (write.location.root, other.location.root)
+            relation = overlap(*roots)
+            if relation == "distinct" or (roots[0] == roots[1] and roots[0] in atomic):
+                continue
+            for variable in variables:
+                if variable not in found and (
+                    relation == "unknown" or tester.conflict(write, other, variable)
+                ):
+                    found[variable] = Conflict(write, other)
+    return found
+
+
+class _Tester:
+    def __init__(self, loops: tuple[str, ...], accesses: tuple[Access, ...]) -> None:
+        self.loops = loops
+        self.context = isl.Context()
+        self.context.set_max_operations(OPERATIONS)
+        self.parameters: dict[Monomial, str] = {}
+        self.strides = _strides(accesses, self.varies)
+        self.split: dict[Access, tuple[tuple[Polynomial, ...] | None, ...]] = {}
+
+    def varies(self, name: str) -> bool:
+        """Whether a name has a value of its own in each iteration."""
+        return name in self.loops or name.startswith("?")
+
+    def conflict(self, write: Access, other: Access, variable: str) -> bool:
+        """Whether iterations that differ in `variable` may touch one element."""
+        equalities = self.same_element(write, other)
+        if equalities is None:
+            return False
+        text = " and ".join(
+            (
+                f"({write.domain.text(self.speller('a'))})",
+                f"({other.domain.text(self.speller('b'))})",
+                *equalities,
+                f"{self.spelled_name(variable, 'a')} != {self.spelled_name(variable, 'b')}",
+            )
+        )
+        return self.satisfiable(text)
+
+    def same_element(self, write: Access, other: Access) -> list[str] | None:
+        """The conditions, as far as they are linear, under which both touch one element; None: they never do."""
+        equalities = []
+        pairs = zip(self.subscripts(write), self.subscripts(other), strict=False)
+        for position, (a, b) in enumerate(pairs):
+            if isinstance(a, str) or isinstance(b, str):
+                if a != b:
+                    return None
+                continue
+            strides = [self.strides.get((x.location.root, position)) for x in (write, other)]
+            if a is None or b is None or strides[0] != strides[1]:
+                continue
+            for p, q in zip(a, b, strict=True):
+                left, right = self.speller("a")(p), self.speller("b")(q)
+                if left is not None and right is not None:
+                    equalities.append(f"{left} = {right}")
+        return equalities
+
+    def subscripts(self, access: Access) -> tuple[tuple[Polynomial, ...] | str | None, ...]:
+        """The steps of a location, each subscript split into those of its dimensions; None: not linear."""
+        if access not in self.split:
+            self.split[access] = tuple(
+                step if isinstance(step, str) else self.delinearized(access, position, step)
+                for position, step in enumerate(access.location.steps)
+            )
+        return self.split[access]
+
+    def delinearized(self, access: Access, position: int, step: Polynomial) -> tuple[Polynomial, ...] | None:
+        strides = self.strides.get((access.location.root, position), ())
+        parts = []
+        rest = step
+        for stride in strides:
+            quotient, rest = _divided(rest, stride)
+            parts.append(quotient)
+        parts.append(rest)
+        if any(self.speller("a")(p) is None for p in parts):
+            return None
+        finer = (*strides[1:], constant(1))
+        extents = [_exact_quotient(big, small) for big, small in zip(strides, finer, strict=False)]
+        for part, extent in zip(parts[1:], extents, strict=True):
+            if extent is None or not self.within(part, extent, access.domain):
+                return None
+        return tuple(parts)
+
+    def within(self, part: Polynomial, extent: Polynomial, domain: Formula) -> bool:
+        """Whether 0 <= part < extent wherever the domain holds."""
+        speller = self.speller("a")
+        if speller(extent) is None:
+            return False
+        outside = at_least(-part, 1) | at_least(part, extent)
+        return not self.satisfiable(f"({domain.text(speller)}) and ({outside.text(speller)})")
+
+    def satisfiable(self, text: str) -> bool:
+        """Whether some integers satisfy the condition; True also where isl gives up."""
+        variables = ", ".join(sorted(set(_VARIABLE.findall(text))))
+        parameters = ", ".join(self.parameters.values())
+        self.context.reset_operations()
+        try:
+            return not isl.Set(f"[{parameters}] -> {{ [{variables}] : {text} }}", self.context).is_empty()
+        except isl.Error:
+            return True
+
+    def speller(self, instance: str) -> Callable[[Polynomial], str | None]:
+        """Spells linear polynomials for isl, with the varying names of one of the two iterations."""
+
+        def spelled(polynomial: Polynomial) -> str | None:
+            terms = []
+            for monomial, coefficient in polynomial.terms:
+                varying = [a for a in monomial if self.varies(str(a))]
+                if not monomial:
+                    terms.append(str(coefficient))
+                elif not varying:
+                    terms.append(f"{coefficient} {self.parameters.setdefault(monomial, f'p{len(self.parameters)}')}")
+                elif len(monomial) == 1:
+                    terms.append(f"{coefficient} {self.spelled_name(str(varying[0]), instance)}")
+                else:
+                    return None
+            return " + ".join(terms) or "0"
+
+        return spelled
+
+    def spelled_name(self, name: str, instance: str) -> str:
+        number = self.loops.index(name) if name in self.loops else f"u{name[1:]}"
+        return f"{instance}_{number}"
+
+
+def _strides(
+    accesses: Iterable[Access], varies: Callable[[str], bool]
+) -> dict[tuple[str, int], tuple[Polynomial, ...]]:
+    """For each subscript of each array, the symbolic strides by which it is linearized, largest first."""
+    found: dict[tuple[str, int], set[Polynomial]] = {}
+    for access in accesses:
+        for position, step in enumerate(access.location.steps):
+            if isinstance(step, str):
+                continue
+            strides = found.setdefault((access.location.root, position), set())
+            for name in (n for n in step.names if varies(n)):
+                factor = step.coefficient(name)
+                if factor.value is None and not any(varies(n) for n in factor.names):
+                    strides.add(factor)
+    return {key: tuple(sorted(s, key=lambda p: (-p.degree(), -p.terms[0][1], str(p)))) for key, s in found.items()}
+
+
+def _divided(dividend: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
+    """How often a stride goes into a subscript, term by term, and what is left."""
+    leading, scale = stride.terms[0]
+    quotient = constant(0)
+    for monomial, coefficient in dividend.terms:
+        rest = list(monomial)
+        if all(rest.count(a) >= leading.count(a) for a in leading) and coefficient % scale == 0:
+            for a in leading:
+                rest.remove(a)
+            quotient += Polynomial.of({tuple(rest): coefficient // scale})
+    return quotient, dividend - quotient * stride
+
+
+def _exact_quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
+    quotient, rest = _divided(dividend, divisor)
+    return quotient if not rest.terms else None
+

@@ -1,0 +1,301 @@
+"""Divides a function into parallel nests, which become kernels, and the host part around them.
+
+A loop that is parallel, or holds parallel loops that can be moved outward, becomes a nest. Any other loop stays on the host
+where parallel nests are found inside it; where none is, the function is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...tools.c import ast
+from ...tools.records import FunctionSpec
+from . import flow, pointers
+from .loops import counted
+from .mathematics import is_library_function
+from .nest import Nest, Surroundings, parallel_nest
+from .pointers import States
+from .refusals import Refused, loop_at
+from .tree import unshadowed
+
+
+@dataclass
+class Plan:
+    """`scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
+
+    `returned` are nests whose only reduction is what the function returns next.
+    """
+
+    function: ast.Function
+    nests: dict[ast.For, Nest] = field(default_factory=dict)
+    scratch: dict[str, ast.Variable] = field(default_factory=dict)
+    tables: dict[str, ast.Variable] = field(default_factory=dict)
+    returned: dict[ast.For, ast.Return] = field(default_factory=dict)
+    host_calls: set[str] = field(default_factory=set)
+
+
+def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
+    """Plans the port of a function. Raises Refused with the reason where it cannot be ported."""
+    if spec.name in unit.unsupported:
+        construct, place = unit.unsupported[spec.name]
+        raise Refused("construct", f"{construct} is not translated", place)
+    names = {
+        origin: tuple(p.name for p in spec.parameters if p.origin == origin) for origin in ("parameter", "global")
+    }
+    function = unshadowed(unit.functions[spec.name], names["parameter"], (*names["global"], *unit.functions))
+    planner = _Planner(unit, function, spec)
+    planner.sequence(function.body.body, pointers.initial(p.name for p in spec.arrays))
+    if not planner.plan.nests:
+        raise Refused("no-loop", f"{spec.name} has no loop that could run in parallel", function.place)
+    return planner.plan
+
+
+class _Planner:
+    def __init__(self, unit: ast.Unit, function: ast.Function, spec: FunctionSpec) -> None:
+        self.unit = unit
+        self.plan = Plan(function)
+        self.rest: list[tuple[ast.Stmt | ast.Expr, ...]] = []
+        self.depth = 0
+
+    def sequence(self, body: tuple[ast.Stmt, ...], states: States) -> States:
+        self.depth += 1
+        for i, statement in enumerate(body):
+            self.rest.append(body[i + 1 :])
+            states = self.statement(statement, states)
+            self.rest.pop()
+            following = body[i + 1] if i + 1 < len(body) else None
+            if isinstance(following, ast.Return) and statement in self.plan.nests:
+                self.return_from_device(self.plan.nests[statement], following)
+        self.depth -= 1
+        return states
+
+    def statement(self, statement: ast.Stmt, states: States) -> States:
+        match statement:
+            case ast.Block(body=body):
+                return self.sequence(body, states)
+            case ast.For() | ast.While():
+                return self.loop(statement, states)
+            case ast.If(condition=condition, then=then, otherwise=otherwise):
+                self.check(condition)
+                taken = self.statement(then, pointers.entering(states, condition, True))
+                skipped = pointers.entering(states, condition, False)
+                return taken | (self.statement(otherwise, skipped) if otherwise is not None else skipped)
+            case ast.Declare(variables=variables):
+                for variable in variables:
+                    self.declare(variable)
+            case ast.Evaluate(expression=expression):
+                self.check(expression)
+            case ast.Return(value=value) if value is not None:
+                self.check(value)
+        return pointers.after(states, statement)
+
+    def loop(self, statement: ast.For | ast.While, states: States) -> States:
+        """A loop as a parallel nest where it is one, else on the host around the nests inside it."""
+        reason = None
+        if isinstance(statement, ast.For):
+            around = Surroundings(
+                self.unit.functions, self.live_after, lambda a, b: pointers.overlap(states, a, b)
+            )
+            try:
+                self.plan.nests[statement] = parallel_nest(statement, around)
+            except Refused as refusal:
+                reason = refusal
+            else:
+                return states
+        found = len(self.plan.nests)
+        try:
+            after = self.host_loop(statement, states)
+        except Refused as inner:
+            raise (reason if reason is not None and _indexes(statement) else inner) from None
+        if len(self.plan.nests) == found and _touches_memory(statement):
+            if reason is None:
+                message = f"{loop_at(statement.place)} is a while loop with nothing parallel inside"
+                reason = Refused("sequential-loop", message, statement.place)
+            raise reason
+        return after
+
+    def host_loop(self, statement: ast.For | ast.While, states: States) -> States:
+        again: list[ast.Stmt | ast.Expr] = [statement]
+        if isinstance(statement, ast.For):
+            if statement.init is not None:
+                states = self.statement(statement.init, states)
+            again = [dataclasses.replace(statement, init=None)]
+            if statement.step is not None:
+                self.check(statement.step)
+                again.insert(0, statement.step)
+        if statement.condition is not None:
+            self.check(statement.condition)
+            again.insert(0, statement.condition)
+        states = pointers.repeated(states, statement)
+        inside = states
+        if statement.condition is not None and not (isinstance(statement, ast.While) and statement.test_after):
+            inside = pointers.entering(states, statement.condition, True)
+        self.rest.append(tuple(again))
+        self.depth += 1
+        self.statement(statement.body, inside)
+        self.depth -= 1
+        self.rest.pop()
+        return states
+
+    def live_after(self, name: str) -> bool:
+        """Whether a variable's value is read after the statement that is being planned."""
+        assigned = False
+        for nodes in reversed(self.rest):
+            use = flow.Use(name, nodes, assigned)
+            if use.exposed:
+                return True
+            if not any(_jumps(n) for n in nodes):
+                assigned = use.assigned
+        return False
+
+    def declare(self, variable: ast.Variable) -> None:
+        place = variable.place
+        if variable.init is not None:
+            self.check(variable.init)
+        if variable.type.kind != "array":
+            if variable.static and not variable.type.const:
+                raise Refused("static-local", f"{variable.name} keeps its value between calls", place)
+            if variable.type.kind == "other" or (variable.type.kind == "struct" and not variable.type.fields):
+                raise Refused("construct", f"{variable.name} has a type that is not translated", place)
+            return
+        if variable.init is not None and _only_read(variable.name, self.plan.function.body):
+            self.plan.tables[variable.name] = variable
+            return
+        if variable.static:
+            raise Refused("static-local", f"{variable.name} keeps its values between calls", place)
+        zero = isinstance(variable.init, ast.InitList) and all(
+            isinstance(i, ast.Literal) and i.value == 0 for i in variable.init.items
+        )
+        if self.depth > 1 or (variable.init is not None and not zero):
+            message = f"the local array {variable.name} is set up where the host part cannot"
+            raise Refused("construct", message, place)
+        self.plan.scratch[variable.name] = variable
+
+    def check(self, expression: ast.Expr) -> None:
+        """Refuses what the host part cannot do."""
+        for node in ast.walk(expression):
+            match node:
+                case ast.Call(function=name, arguments=arguments) if name in self.unit.functions:
+                    if any(a.type.element is not None for a in arguments):
+                        message = f"{name} takes pointers and is called outside of any parallel loop"
+                        raise Refused("unknown-call", message, node.place)
+                    if any(n.type.element is not None for n in globals_of(self.unit, name).values()):
+                        message = f"{name} reads global arrays and is called outside of any parallel loop"
+                        raise Refused("unknown-call", message, node.place)
+                    self.plan.host_calls |= {name, *called_by(self.unit, name)}
+                case ast.Call(function=name) if not is_library_function(name):
+                    raise Refused("unknown-call", f"{name} is not translated", node.place)
+                case ast.Assign(target=ast.Name(scope="global", name=name)) | ast.Step(
+                    target=ast.Name(scope="global", name=name)
+                ):
+                    raise Refused("construct", f"the global variable {name} is written", node.place)
+                case ast.Subscript() | ast.Unary(op="*") if node.type.kind == "pointer":
+                    raise Refused("construct", "a pointer is read from memory", node.place)
+
+    def return_from_device(self, nest: Nest, statement: ast.Return) -> None:
+        """Lets the nest's last kernel store the function's result, where it is made of the one reduction."""
+        if len(nest.reductions) != 1 or statement.value is None:
+            return
+        nodes = list(ast.walk(statement.value))
+        names = flow.names_in([statement.value])
+        plain = not any(
+            isinstance(n, ast.Subscript | ast.Member | ast.Assign | ast.Step)
+            or (isinstance(n, ast.Unary) and n.op in ("*", "&"))
+            or (isinstance(n, ast.Call) and not is_library_function(n.function))
+            for n in nodes
+        )
+        if plain and nest.reductions[0].name in names and all(n.type.scalar for n in names.values()):
+            self.plan.returned[nest.statement] = statement
+
+
+def globals_of(unit: ast.Unit, function: str) -> dict[str, ast.Name]:
+    """The global variables that a function and those that it calls mention."""
+    bodies = [unit.functions[f].body for f in (function, *called_by(unit, function))]
+    return {k: n for k, n in flow.names_in(bodies).items() if n.scope == "global"}
+
+
+def called_by(unit: ast.Unit, function: str) -> tuple[str, ...]:
+    """The functions of this file that a function calls, directly or not, callees first."""
+    found: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        for node in ast.walk(unit.functions[name].body):
+            if isinstance(node, ast.Call) and node.function in unit.functions and node.function not in found:
+                found[node.function] = None
+                visit(node.function)
+                found[node.function] = found.pop(node.function)
+
+    visit(function)
+    return tuple(found)
+
+
+def helpers(unit: ast.Unit, bodies: Iterable[ast.Stmt]) -> tuple[str, ...]:
+    """The functions of this file that some statements call, directly or not, callees first."""
+    found: dict[str, None] = {}
+    for node in (n for b in bodies for n in ast.walk(b)):
+        if isinstance(node, ast.Call) and node.function in unit.functions:
+            found.update(dict.fromkeys((*called_by(unit, node.function), node.function)))
+    return tuple(found)
+
+
+def _jumps(node: ast.Stmt | ast.Expr) -> bool:
+    """Whether a ``break`` or ``continue`` leaves the node."""
+    match node:
+        case ast.Jump():
+            return True
+        case ast.For() | ast.While():
+            return False
+        case _:
+            return any(_jumps(c) for c in ast.children(node))
+
+
+def _indexes(statement: ast.For | ast.While) -> bool:
+    """Whether a loop's own variable appears in a subscript: if not, it only repeats what stands inside."""
+    loop = counted(statement) if isinstance(statement, ast.For) else None
+    if loop is None or isinstance(loop, str):
+        return False
+    indices = [n.index for n in ast.walk(statement.body) if isinstance(n, ast.Subscript)]
+    return loop.variable in flow.names_in(indices)
+
+
+def _touches_memory(statement: ast.Stmt) -> bool:
+    return any(
+        isinstance(n, ast.Subscript)
+        or (isinstance(n, ast.Unary) and n.op == "*")
+        or (isinstance(n, ast.Member) and n.arrow)
+        for n in ast.walk(statement)
+    )
+
+
+def _only_read(name: str, body: ast.Stmt) -> bool:
+    """Whether a local array is only ever subscripted and read."""
+
+    def reads(node: ast.Stmt | ast.Expr) -> bool:
+        match node:
+            case ast.Name(name=mentioned):
+                return mentioned != name
+            case ast.Subscript():
+                base: ast.Expr = node
+                indices = []
+                while isinstance(base, ast.Subscript):
+                    indices.append(base.index)
+                    base = base.base
+                if isinstance(base, ast.Name) and base.name == name:
+                    return node.type.scalar and all(map(reads, indices))
+            case ast.Assign(target=target) | ast.Step(target=target) | ast.Unary(op="&", operand=target):
+                if name in flow.names_in([target]) and _root(target) == name:
+                    return False
+        return all(map(reads, ast.children(node)))
+
+    return reads(body)
+
+
+def _root(expression: ast.Expr) -> str | None:
+    while isinstance(expression, ast.Subscript | ast.Member):
+        expression = expression.base
+    return expression.name if isinstance(expression, ast.Name) else None
+
+
+Functions = Mapping[str, ast.Function]

@@ -1,0 +1,54 @@
+"""The built-in policy: a rule-based translator from C loop nests to CUDA. It needs no model and no network."""
+
+from __future__ import annotations
+
+from ...tools.c.parse import SourceError, parse
+from ...tools.records import Candidate, File, Finding, Proposal
+from ..base import Request
+from .candidate import assemble
+from .ladder import next_step
+from .plan import plan
+from .refusals import Refused
+from .strategies import written_with
+
+
+class BuiltinPolicy:
+    """Proposes the plainest port first, then what the evidence of the turns before asks for.
+
+    The same request gives the same proposal. A function that cannot be ported is refused with a finding at its place
+    in the C source; when no strategy is left, the proposal has neither candidate nor refusal.
+    """
+
+    name = "builtin"
+
+    def propose(self, request: Request) -> Proposal:
+        view = request.view
+        try:
+            unit = parse(view.path, view.source, view.flags)
+            made = plan(unit, view.function)
+            step = next_step(tuple(made.nests.values()), request.turns)
+            if step is None:
+                return Proposal(text="no strategy left", candidate=None, reason="no strategy left")
+            text = assemble(unit, view.function, made, written_with(step.strategy))
+        except Refused as refusal:
+            return _refusal(refusal.finding)
+        except SourceError as error:
+            finding = Finding(
+                rule="source",
+                message=error.message,
+                file=error.file,
+                line=error.line,
+                column=error.column,
+                remedy=error.remedy,
+            )
+            return _refusal(finding)
+        name = view.function.name
+        text = f"// {name}: {step.strategy.summary}.\n\n{text}"
+        candidate = Candidate(
+            files=(File(name=f"{name}.cu", language="cuda", text=text),), entry=view.function.launcher
+        )
+        return Proposal(text=text, candidate=candidate, strategy=step.strategy.name, reason=step.reason)
+
+
+def _refusal(finding: Finding) -> Proposal:
+    return Proposal(text=str(finding), candidate=None, reason=finding.message, refusal=finding)

@@ -1,0 +1,127 @@
+"""Rebuilding syntax trees, and giving every variable of a function a name of its own that C++ accepts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from ...tools.c import ast
+
+Node = TypeVar("Node", bound=Any)
+
+# Words that C++ or CUDA takes for itself and C leaves to the programmer. The functions are those that CUDA's
+# headers declare in the global namespace beyond the C library's.
+RESERVED = frozenset(
+    """
+    alignas alignof and and_eq asm bitand bitor catch char8_t char16_t char32_t class compl concept consteval
+    constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false
+    friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+    reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename
+    using virtual xor xor_eq
+    threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 float2 float3 float4 double2 int2 int3 int4 uint4
+    uchar4 min max umin umax rsqrt rsqrtf sinpi sinpif cospi cospif norm norm3d norm4d rnorm rcbrt erfinv
+    erfcinv erfcx normcdf normcdfinv saturate clock clock64 atomicAdd main
+    """.split()
+)
+
+
+def rebuild(node: Node, change: Callable[[Any], Any]) -> Node:
+    """The node with `change` applied to each of its direct children, variables among them."""
+    changed = {}
+    for field in dataclasses.fields(node):
+        value = getattr(node, field.name)
+        if isinstance(value, tuple):
+            new = tuple(change(item) if _is_node(item) else item for item in value)
+            if any(a is not b for a, b in zip(new, value, strict=True)):
+                changed[field.name] = new
+        elif _is_node(value):
+            new = change(value)
+            if new is not value:
+                changed[field.name] = new
+    return dataclasses.replace(node, **changed) if changed else node
+
+
+def _is_node(value: object) -> bool:
+    return isinstance(value, ast.Expr | ast.Stmt | ast.Variable)
+
+
+class Names:
+    """Hands out names that are not in use."""
+
+    def __init__(self, used: Iterable[str]) -> None:
+        self.used = set(used) | RESERVED
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, or where it is taken, `wanted` with the first number that is free."""
+        name, number = wanted, 2
+        while name in self.used:
+            name, number = f"{wanted}_{number}", number + 1
+        self.used.add(name)
+        return name
+
+
+def unshadowed(
+    function: ast.Function, parameter_names: tuple[str, ...], global_names: tuple[str, ...]
+) -> ast.Function:
+    """The function with its parameters named as given, and with locals renamed that hide another variable or
+    whose name C++ reserves. Names of variables in scopes that do not overlap stay as they are."""
+    names = Names((*parameter_names, *global_names))
+    outer = {p.name: new for p, new in zip(function.parameters, parameter_names, strict=True)}
+    body = _Renaming(names, frozenset(global_names) | RESERVED).block(function.body, outer)
+    parameters = tuple(
+        dataclasses.replace(p, name=new) for p, new in zip(function.parameters, parameter_names, strict=True)
+    )
+    return dataclasses.replace(function, parameters=parameters, body=body)
+
+
+class _Renaming:
+    """`scope` maps each visible variable of the source to its new name."""
+
+    def __init__(self, names: Names, forbidden: frozenset[str]) -> None:
+        self.names = names
+        self.forbidden = forbidden
+
+    def block(self, block: ast.Block, scope: dict[str, str]) -> ast.Block:
+        inner = dict(scope)
+        return dataclasses.replace(block, body=tuple(self.statement(s, inner) for s in block.body))
+
+    def statement(self, statement: ast.Stmt, scope: dict[str, str]) -> ast.Stmt:
+        match statement:
+            case ast.Block():
+                return self.block(statement, scope)
+            case ast.Declare(variables=variables):
+                renamed = tuple(self.declared(v, scope) for v in variables)
+                return dataclasses.replace(statement, variables=renamed)
+            case ast.For():
+                inner = dict(scope)
+                return rebuild(statement, lambda child: self.any(child, inner))
+            case _:
+                return rebuild(statement, lambda child: self.any(child, dict(scope)))
+
+    def any(self, node: Any, scope: dict[str, str]) -> Any:
+        return self.statement(node, scope) if isinstance(node, ast.Stmt) else self.expression(node, scope)
+
+    def declared(self, variable: ast.Variable, scope: dict[str, str]) -> ast.Variable:
+        hides = variable.name in scope.values() or variable.name in self.forbidden
+        name = self.names.fresh(variable.name) if hides else variable.name
+        self.names.used.add(name)
+        scope[variable.name] = name
+        type = self.type(variable.type, scope)
+        init = None if variable.init is None else self.expression(variable.init, scope)
+        return dataclasses.replace(variable, name=name, type=type, init=init)
+
+    def expression(self, expression: ast.Expr, scope: dict[str, str]) -> ast.Expr:
+        if isinstance(expression, ast.Name):
+            if expression.scope in ("param", "local"):
+                return dataclasses.replace(expression, name=scope[expression.name])
+            return expression
+        return rebuild(expression, lambda child: self.expression(child, scope))
+
+    def type(self, type: ast.CType, scope: dict[str, str]) -> ast.CType:
+        if type.element is None:
+            return type
+        length = type.length
+        if isinstance(length, ast.Expr):
+            length = self.expression(length, scope)
+        return dataclasses.replace(type, element=self.type(type.element, scope), length=length)
