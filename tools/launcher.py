@@ -37,15 +37,22 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Symbol:
+    """A ``__device__`` variable, or with `constant` a ``__constant__`` one, by its qualified name."""
+
+    name: str
+    constant: bool
+
+
+@dataclass(frozen=True)
 class Split:
-    """A candidate in two parts. `symbols` are its ``__device__`` and ``__constant__`` variables, in the order
-    of the host part's table; `findings` are reasons to refuse it, and then the parts may be incomplete."""
+    """A candidate in two parts. `symbols` stand in the order of the host part's table; `findings` are reasons to refuse it, and then the parts may be incomplete."""
 
     file: str
     host: str
     device: str
     kernels: tuple[Kernel, ...]
-    symbols: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
     findings: tuple[Finding, ...]
 
 
@@ -90,8 +97,7 @@ _CUDA_HEADERS = {
     "vector_types.h", "vector_functions.h", "math_constants.h", "math_functions.h", "sm_20_intrinsics.h",
     "cooperative_groups.h", "cooperative_groups/reduce.h", "driver_types.h", "crt/host_defines.h",
 }  # fmt: skip
-_DEVICE_HEADERS = {"cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h",
-                   "cooperative_groups/reduce.h"}  # fmt: skip
+_DEVICE_HEADERS = {"cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h"}
 _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 
 
@@ -147,7 +153,7 @@ class _Splitter:
             self._name(i.inner): i for i in self.items if "__global__" in self._function_head(i.inner)
         }
         self.kernels: dict[str, int] = {}
-        self.symbols: list[str] = []
+        self.symbols: list[Symbol] = []
 
     def run(self) -> Split:
         self._refuse_unsupported()
@@ -156,7 +162,7 @@ class _Splitter:
         if self.findings:
             host = device = ""
         else:
-            shadows = "".join(f"&{name}, " for name in self.symbols)
+            shadows = "".join(f"&{s.name}, " for s in self.symbols)
             line = f'#line 1 "{self.source.name}"\n'
             host = (
                 line + apply_edits(self.source.data, self.host).decode() + '\n#line 1 "symbols"\n'
@@ -258,7 +264,8 @@ class _Splitter:
             for declarator in node.children_by_field_name("declarator"):
                 name = name_of(declarator)
                 if name is not None and "extern" not in words:
-                    self.symbols.append("::".join((*item.scope, self.source.text(name))))
+                    qualified = "::".join((*item.scope, self.source.text(name)))
+                    self.symbols.append(Symbol(qualified, "__constant__" in words))
         elif not words & {"const", "constexpr"} and not words & {"struct", "class", "union", "enum"}:
             self._drop(self.device, item.outer)
         elif "std::" in text:

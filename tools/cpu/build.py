@@ -22,7 +22,7 @@ from .rewrite import rewrite
 COMPILE_SECONDS = 60.0
 COMPILE_MEMORY = 2 << 30
 _WARNINGS_OFF = ("-w", "-fmax-errors=40", "-fno-diagnostics-color", "-fno-diagnostics-show-caret")
-_COMMON = ("-std=c++17", "-shared", "-fPIC", "-g1", "-fno-strict-aliasing", *_WARNINGS_OFF)
+_COMMON = ("-std=c++17", "-shared", "-fPIC", "-g1", "-gdwarf-4", "-fno-strict-aliasing", *_WARNINGS_OFF)
 _DEVICE = (
     "-nostdlib", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-math-errno",
     "-fno-trapping-math", "-ffp-contract=off", "-fno-stack-protector",
@@ -170,7 +170,7 @@ def runtime() -> Runtime:
     key = digest(compiler.version, *(part for s in sources if s.is_file() for part in (s.name, s.read_bytes())))
 
     def make(folder: Path) -> None:
-        common = [compiler.path, "-std=c++17", "-O2", "-g1", "-fPIC", "-pthread"]
+        common = [compiler.path, "-std=c++20", "-O2", "-g1", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
         library = [s for s in sources if s.suffix == ".cpp" and s.name != "harness.cpp"]
 
         def compile_one(source: Path) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import tree_sitter
 
 from ..cuda_source import Source, apply_edits, code, declarator_of, head, name_of, parse, walk
-from ..launcher import Kernel
+from ..launcher import Kernel, Symbol
 
 # Words whose presence means that threads may wait for each other.
 _WAITING = re.compile(
@@ -27,7 +27,7 @@ class DeviceCode:
     waiting: frozenset[str]
 
 
-def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence[str]) -> DeviceCode:
+def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence[Symbol]) -> DeviceCode:
     """C++ that exports the table of `kernels` and of `symbols`, in their order."""
     source = parse(file, device)
     bodies = {name: body for name, body in _kernels(source) if body is not None}
@@ -41,9 +41,9 @@ def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence
     all_wait = bool(_WAITING.search(functions))
     waiting = frozenset(name for name, body in bodies.items() if all_wait or _WAITING.search(code(source, body)))
     table = "".join(
-        f'CUDAPERF_KERNEL("{k.name}", {"true" if _base(k.name) in waiting else "false"}, {k.name})\n' for k in kernels
+        f'CUDAPERF_KERNEL("{k.name}", {_bool(_base(k.name) in waiting)}, {k.name})\n' for k in kernels
     )
-    variables = "".join(f'{{"{s}", (void *)&{s}, sizeof({s})}}, ' for s in symbols)
+    variables = "".join(f'{{"{s.name}", (void *)&{s.name}, sizeof({s.name}), {_bool(s.constant)}}}, ' for s in symbols)
     define = "#define CUDAPERF_FUNCTIONS_USE_THREAD\n" if _THREAD.search(functions) else ""
     text = (
         f'{define}#include "device.h"\n{apply_edits(source.data, edits).decode()}\n#line 1 "kernels"\n'
@@ -56,7 +56,12 @@ def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence
 
 
 def _base(name: str) -> str:
-    return name.split("<")[0].split("::")[-1]
+    """The kernel's own name, without namespaces and template arguments."""
+    return name.partition("<")[0].rpartition("::")[2]
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"
 
 
 def _kernels(source: Source) -> list[tuple[str, tree_sitter.Node | None]]:

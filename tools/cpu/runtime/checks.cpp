@@ -1,21 +1,244 @@
 #include "checks.h"
+#include "abi.h"
+#include "counts.h"
+#include "races.h"
 #include "report.h"
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdlib.h>
+#include <string.h>
+#include <vector>
 
 namespace cudaperf::checks {
 
 Options options;
 bool active = false;
 
+// A live allocation or device variable, with what the detectors remember of it.
+struct Region {
+    Allocation allocation;
+    Space space = Space::global;
+    Cell *cells = nullptr;
+    uint32_t *sectors = nullptr;  // the last block that touched each sector
+
+    void release() const {
+        free(cells);
+        free(sectors);
+    }
+};
+
+struct SharedVariable {
+    uintptr_t begin;
+    size_t size;
+    const char *name;
+};
+
+static std::map<uint32_t, Region> regions;       // by allocation
+static std::vector<Region *> sorted;             // by address
+static uint64_t known_version;
+static Region *last_region;
+static uint32_t serial, first_serial;
+static bool traced;
+static std::vector<SharedVariable> shared_variables;
+static uintptr_t arena_begin, arena_end;
+static std::vector<Cell> arena_cells;
+static std::set<const void *> out_of_bounds_sites;
+static std::set<std::pair<unsigned int, int>> early_exits;
+
 void begin_case(const Options &chosen) {
     options = chosen;
     active = chosen.bounds || chosen.races || chosen.trace_blocks;
+    for (auto &[id, region] : regions) region.release();
+    regions.clear();
+    known_version = 0;
+    out_of_bounds_sites.clear();
+    early_exits.clear();
+    counts::begin_case();
 }
-void end_case() {}
-void begin_launch(const Launch &) {}
-void end_launch() {}
-void begin_traced_block(char *, size_t, size_t) {}
-void end_traced_block() {}
-void add_shared(void *, size_t, const char *) {}
-void exited_before_barrier(int, unsigned int) {}
+
+void end_case() {
+    if (options.trace_blocks) counts::report_case();
+}
+
+template <typename T> static T *zeroed(size_t count) {
+    T *p = static_cast<T *>(calloc(count, sizeof(T)));
+    if (!p) fail("out-of-memory");
+    return p;
+}
+
+static void follow_memory() {
+    if (known_version == memory_version) return;
+    known_version = memory_version;
+    std::set<uint32_t> live;
+    for (const Allocation *a : all_allocations()) {
+        live.insert(a->id);
+        if (regions.count(a->id)) continue;
+        Region region{*a, a->constant ? Space::constant : Space::global};
+        if (options.races) region.cells = zeroed<Cell>(a->size / 4 + 2);
+        if (options.trace_blocks) region.sectors = zeroed<uint32_t>(a->size / 32 + 2);
+        regions.emplace(a->id, region);
+    }
+    for (auto i = regions.begin(); i != regions.end();)
+        if (live.count(i->first))
+            ++i;
+        else
+            i->second.release(), i = regions.erase(i);
+    sorted.clear();
+    for (auto &[id, region] : regions) sorted.push_back(&region);
+    std::sort(sorted.begin(), sorted.end(), [](Region *a, Region *b) { return a->allocation.begin < b->allocation.begin; });
+    last_region = sorted.empty() ? nullptr : sorted.front();
+}
+
+void begin_launch(const Launch &launch) {
+    follow_memory();
+    first_serial = serial + 1;
+    if (options.races) races::begin_launch();
+    if (options.trace_blocks) counts::begin_launch(launch, std::min(options.trace_blocks, launch.blocks));
+}
+
+void end_launch() {
+    if (options.trace_blocks) counts::end_launch();
+}
+
+// The traced blocks lie evenly spread over the grid.
+static bool is_traced(uint64_t block, uint64_t blocks) {
+    uint64_t wanted = std::min(options.trace_blocks, blocks);
+    return wanted && block * wanted / blocks != (block + blocks - 1) % blocks * wanted / blocks;
+}
+
+void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
+    serial++;
+    traced = position.launch->blocks == 1 || is_traced(position.block, position.launch->blocks);
+    traced = traced && options.trace_blocks;
+    arena_begin = reinterpret_cast<uintptr_t>(arena) - shared_lead;
+    arena_end = reinterpret_cast<uintptr_t>(arena) + arena_bytes;
+    shared_variables.clear();
+    if (dynamic_bytes) add_shared(arena, dynamic_bytes, "dynamic shared memory");
+    if (!options.races) return;
+    arena_cells.resize((arena_end - arena_begin) / 4);
+    races::begin_block(serial);
+}
+
+void end_traced_block() {
+    if (options.races) races::end_block();
+    if (options.trace_blocks) counts::end_block(traced);
+}
+
+void add_shared(const void *begin, size_t size, const char *name) {
+    shared_variables.push_back({reinterpret_cast<uintptr_t>(begin), size, name});
+}
+
+void exited_before_barrier(int line, unsigned int threads) {
+    if (!early_exits.insert({position.launch->index, line}).second) return;
+    report_finding("exit-before-barrier", "warning", line, {},
+                   text("%u threads of a block had returned before the barrier of line %d: hardware tolerates it, the "
+                        "programming guide does not",
+                        threads, line));
+}
+
+static const char *verb(Access kind) { return kind == Access::load ? "reads" : kind == Access::store ? "writes" : "updates"; }
+
+static void out_of_bounds(uintptr_t address, size_t size, Access kind, const void *site, const std::string &where) {
+    (void)address;
+    if (!options.bounds || out_of_bounds_sites.size() > 20 || !out_of_bounds_sites.insert(site).second) return;
+    report_finding("out-of-bounds", "error", 0, {site},
+                   name_thread(*position.launch, position.block, position.thread) +
+                       text(" %s %zu bytes %s at {0}", verb(kind), size, where.c_str()));
+}
+
+static void access_shared(uintptr_t address, size_t size, Access kind, const void *site) {
+    const SharedVariable *nearest = nullptr;
+    for (const SharedVariable &v : shared_variables) {
+        if (address >= v.begin && address + size <= v.begin + v.size) {
+            if (traced) counts::note(address, size, kind, Space::shared, site);
+            if (options.races)
+                races::check({v.begin, v.name, Space::shared, &arena_cells[(v.begin - arena_begin) / 4]}, address, size, kind, site);
+            return;
+        }
+        if (address >= v.begin && (!nearest || v.begin > nearest->begin)) nearest = &v;
+    }
+    out_of_bounds(address, size, kind, site,
+                  nearest ? text("of shared memory %zu bytes past the start of %s (%zu bytes)", address - nearest->begin, nearest->name, nearest->size)
+                          : "of shared memory outside every __shared__ variable");
+}
+
+static std::string beside(uintptr_t address) {
+    const Region *nearest = nullptr;
+    for (const Region *r : sorted)
+        if (!nearest || r->allocation.begin <= address) nearest = r;
+    if (!nearest) return "outside every buffer";
+    const Allocation &a = nearest->allocation;
+    if (address < a.begin) return text("%zu bytes before %s (%zu bytes)", a.begin - address, a.name.c_str(), a.size);
+    if (address < a.end()) return text("across the end of %s (%zu bytes)", a.name.c_str(), a.size);
+    return text("%zu bytes past the end of %s (%zu bytes)", address - a.end(), a.name.c_str(), a.size);
+}
+
+static Region *region_of(uintptr_t address, size_t size) {
+    auto inside = [&](const Region &r) { return address >= r.allocation.begin && address + size <= r.allocation.end(); };
+    if (last_region && inside(*last_region)) return last_region;
+    auto above = std::upper_bound(sorted.begin(), sorted.end(), address, [](uintptr_t a, Region *r) { return a < r->allocation.begin; });
+    if (above == sorted.begin() || !inside(**(above - 1))) return nullptr;
+    return last_region = *(above - 1);
+}
+
+void access(uintptr_t address, size_t size, Access kind, const void *site) {
+    if (!active || !position.launch) return;
+    if (address >= arena_begin && address < arena_end) return access_shared(address, size, kind, site);
+    Region *region = region_of(address, size);
+    if (!region) {  // outside the device's range it is a thread's own stack, or faults by itself
+        if (is_device(reinterpret_cast<void *>(address))) out_of_bounds(address, size, kind, site, beside(address));
+        return;
+    }
+    uintptr_t begin = region->allocation.begin;
+    if (options.trace_blocks && region->space == Space::global) {
+        for (size_t sector = (address - begin) / 32; sector <= (address + size - 1 - begin) / 32; sector++) {
+            uint32_t before = region->sectors[sector];
+            if (before != serial) counts::note_sector(true, before < first_serial);
+            region->sectors[sector] = serial;
+        }
+        if (traced) counts::note(address, size, kind, Space::global, site);
+    }
+    if (options.races) races::check({begin, region->allocation.name.c_str(), region->space, region->cells}, address, size, kind, site);
+}
 
 }  // namespace cudaperf::checks
+
+using namespace cudaperf;
+using namespace cudaperf::checks;
+
+#define SITE __builtin_return_address(0)
+#define HOOKS(n)                                                                                             \
+    void __tsan_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }          \
+    void __tsan_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }        \
+    void __tsan_unaligned_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); } \
+    void __tsan_unaligned_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); } \
+    void __tsan_volatile_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); } \
+    void __tsan_volatile_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); } \
+    void __tsan_read_write##n(void *p) {                                                                     \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);                                       \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
+    }
+
+extern "C" {
+HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+
+void __tsan_read_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }
+void __tsan_write_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }
+void __tsan_init() {}
+void __tsan_func_entry(void *) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_read(void *) {}
+void __tsan_vptr_update(void *, void *) {}
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) {}
+
+void cudaperf_atomic(const volatile void *address, unsigned int size, const void *site) {
+    access(reinterpret_cast<uintptr_t>(address), size, Access::atomic, site);
+}
+
+void cudaperf_fence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (active && options.races && position.launch) races::fence();
+}
+}

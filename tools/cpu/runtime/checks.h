@@ -1,7 +1,8 @@
 // What checked builds look for while kernels run: bounds, races, and counts of memory transactions.
-// Compilers call `__tsan_*` before each access of a checked build; those calls end here.
+// Compilers call `__tsan_*` before each access of a checked build; those calls end in `access`.
 // A launch with checks runs on one core, one block after the other.
 #pragma once
+#include "memory.h"
 #include "scheduler.h"
 
 namespace cudaperf::checks {
@@ -13,14 +14,18 @@ struct Options {
 extern Options options;
 extern bool active;
 
+enum class Access : uint8_t { load, store, atomic };
+enum class Space : uint8_t { global, shared, constant };
+
 void begin_case(const Options &chosen);
 void end_case();
 void begin_launch(const Launch &launch);
 void end_launch();
 void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes);
 void end_traced_block();
-void add_shared(void *begin, size_t size, const char *name);
+void add_shared(const void *begin, size_t size, const char *name);
 void exited_before_barrier(int line, unsigned int threads);
+void access(uintptr_t address, size_t size, Access kind, const void *site);
 
 inline void begin_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
     if (active) begin_traced_block(arena, arena_bytes, dynamic_bytes);
@@ -28,7 +33,7 @@ inline void begin_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
 inline void end_block() {
     if (active) end_traced_block();
 }
-inline void declare_shared(void *begin, size_t size, const char *name) {
+inline void declare_shared(const void *begin, size_t size, const char *name) {
     if (active) add_shared(begin, size, name);
 }
 // Bytes left free between shared variables, so that an overrun hits nothing.

@@ -219,7 +219,7 @@ static void begin_case(const checks::Options &options, Order order) {
     for (unsigned int i = 0; i < device.symbol_count; i++) {
         const Symbol &symbol = device.symbols[i];
         memcpy(symbol.address, device.initial_symbols[i].data(), symbol.size);
-        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name);
+        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name, symbol.constant);
     }
     checks::begin_case(options);
 }

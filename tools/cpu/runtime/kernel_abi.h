@@ -22,6 +22,7 @@ struct Symbol {
     const char *name;
     void *address;
     size_t size;
+    bool constant;
 };
 
 // A __shared__ variable: one slot for each instantiation; its memory comes from the running block's arena.

@@ -30,8 +30,8 @@ void map_buffers(int descriptor, size_t size) {
     if (!map_at(device_begin, size, MAP_SHARED, descriptor)) fail("out-of-memory");
 }
 
-void add_allocation(uintptr_t begin, size_t size, const std::string &name) {
-    allocations[begin] = {begin, size, name, next_id++};
+void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool constant) {
+    allocations[begin] = {begin, size, name, next_id++, constant};
     memory_version++;
 }
 
@@ -80,6 +80,12 @@ const Allocation *nearest_allocation(uintptr_t address) {
 bool inside_allocation(uintptr_t address, size_t size) {
     const Allocation *a = nearest_allocation(address);
     return a && address >= a->begin && size <= a->size && address - a->begin <= a->size - size;
+}
+
+std::vector<const Allocation *> all_allocations() {
+    std::vector<const Allocation *> all;
+    for (auto &[begin, allocation] : allocations) all.push_back(&allocation);
+    return all;
 }
 
 }  // namespace cudaperf

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string>
+#include <vector>
 
 namespace cudaperf {
 
@@ -11,13 +12,14 @@ struct Allocation {
     size_t size;
     std::string name;
     uint32_t id;
+    bool constant;  // a __constant__ variable
 
     uintptr_t end() const { return begin + size; }
 };
 
 // Maps the tool's file at `device_begin`.
 void map_buffers(int descriptor, size_t size);
-void add_allocation(uintptr_t begin, size_t size, const std::string &name);
+void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool constant = false);
 
 // Both return a cudaError_t. Fresh memory is filled with 0xff: NaN for floats, so that reading it shows.
 int allocate(size_t size, uint64_t *address);
@@ -29,6 +31,8 @@ size_t reset_memory();
 // The allocation that holds the address, or the nearest below or else above it; null where there is none.
 const Allocation *nearest_allocation(uintptr_t address);
 bool inside_allocation(uintptr_t address, size_t size);
+
+std::vector<const Allocation *> all_allocations();
 
 // Grows with every change of the allocations.
 extern uint64_t memory_version;

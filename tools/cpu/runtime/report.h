@@ -13,6 +13,9 @@ __attribute__((format(printf, 1, 2))) void report(const char *format, ...);
 
 std::string quoted(const std::string &text);
 
+// A return address in device code as an offset into its library.
+unsigned long code_offset(const void *site);
+
 // A finding. `{0}`, `{1}` in the message stand for the places of `sites` (return addresses in device code);
 // the finding's own place is the first site, or `line` where there is none.
 void report_finding(const char *rule, const char *severity, int line, const std::vector<const void *> &sites,

@@ -17,7 +17,7 @@ thread_local dim3 blockDim, gridDim;
 
 namespace cudaperf {
 
-thread_local Position position;
+constinit thread_local Position position;
 
 constexpr size_t stack_bytes = 128 << 10, guard_bytes = 16 << 10, arena_bytes = 512 << 10;
 constexpr size_t signal_stack_bytes = 64 << 10;
@@ -383,7 +383,7 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     w.random = 0x9e3779b97f4a7c15;
     w.warps.resize(32);
     w.warp_epochs.resize(32);
-    if (!w.arena) w.arena = map(arena_bytes), w.signal_stack = map(signal_stack_bytes);
+    if (!w.arena) w.arena = map(shared_lead + arena_bytes) + shared_lead, w.signal_stack = map(signal_stack_bytes);
     stack_t signal_stack{};
     signal_stack.ss_sp = w.signal_stack;
     signal_stack.ss_size = signal_stack_bytes;

@@ -19,6 +19,9 @@ struct Launch {
 
 constexpr size_t default_shared_limit = 48 << 10, largest_shared_limit = 227 << 10;
 
+// Bytes before a block's shared memory that belong to nothing, so that an underrun hits nothing.
+constexpr size_t shared_lead = 4096;
+
 // Runs all blocks, and returns the static shared memory that a block used.
 size_t run(const Launch &launch, Order order, unsigned int workers);
 
@@ -30,7 +33,7 @@ struct Position {
     uint32_t barrier_epoch;  // barriers passed by the block
     uint32_t *warp_epochs;   // warp operations passed by each warp
 };
-extern thread_local Position position;
+extern constinit thread_local Position position;
 
 // "thread (3,0,0) of block (1,0,0)"
 std::string name_thread(const Launch &launch, uint64_t block, unsigned int thread);

@@ -1,0 +1,67 @@
+// Cooperative groups within a block: the block, tiles of a warp, and the active lanes.
+#pragma once
+#include "device.h"
+
+namespace cooperative_groups {
+
+class thread_block {
+  public:
+    static void sync(CUDAPERF_LINE) { cudaperf_barrier(cudaperf::BarrierKind::plain, 0, line); }
+    static unsigned int thread_rank() {
+        return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    }
+    static unsigned int size() { return blockDim.x * blockDim.y * blockDim.z; }
+    static unsigned int num_threads() { return size(); }
+    static dim3 group_index() { return blockIdx; }
+    static dim3 thread_index() { return threadIdx; }
+    static dim3 dim_threads() { return blockDim; }
+};
+
+inline thread_block this_thread_block() { return {}; }
+
+template <unsigned int N> class thread_block_tile {
+    static_assert(N && N <= 32 && (N & (N - 1)) == 0, "tiles have 1, 2, 4, 8, 16 or 32 lanes");
+
+    static unsigned int first() { return cudaperf_lane() / N * N; }
+    static unsigned int mask() { return (N == 32 ? ~0u : (1u << N % 32) - 1) << first(); }
+
+  public:
+    static constexpr unsigned int size() { return N; }
+    static constexpr unsigned int num_threads() { return N; }
+    static unsigned int thread_rank() { return cudaperf_lane() % N; }
+    static unsigned int meta_group_rank() { return thread_block::thread_rank() / N; }
+    static unsigned int meta_group_size() { return (thread_block::size() + N - 1) / N; }
+    static void sync(CUDAPERF_LINE) { __syncwarp(mask(), line); }
+    template <typename T> static T shfl(T value, int lane, CUDAPERF_LINE) { return __shfl_sync(mask(), value, lane, N, line); }
+    template <typename T> static T shfl_up(T value, unsigned int distance, CUDAPERF_LINE) {
+        return __shfl_up_sync(mask(), value, distance, N, line);
+    }
+    template <typename T> static T shfl_down(T value, unsigned int distance, CUDAPERF_LINE) {
+        return __shfl_down_sync(mask(), value, distance, N, line);
+    }
+    template <typename T> static T shfl_xor(T value, unsigned int lanes, CUDAPERF_LINE) {
+        return __shfl_xor_sync(mask(), value, static_cast<int>(lanes), N, line);
+    }
+    static unsigned int ballot(int predicate, CUDAPERF_LINE) {
+        return (__ballot_sync(mask(), predicate, line) & mask()) >> first();
+    }
+    static int any(int predicate, CUDAPERF_LINE) { return __any_sync(mask(), predicate, line); }
+    static int all(int predicate, CUDAPERF_LINE) { return __all_sync(mask(), predicate, line); }
+};
+
+template <unsigned int N, typename Group> thread_block_tile<N> tiled_partition(const Group &) { return {}; }
+
+template <typename Group> void sync(const Group &group, CUDAPERF_LINE) { group.sync(line); }
+
+template <typename T> struct plus { T operator()(T a, T b) const { return a + b; } };
+template <typename T> struct less { T operator()(T a, T b) const { return a < b ? a : b; } };
+template <typename T> struct greater { T operator()(T a, T b) const { return a > b ? a : b; } };
+
+template <typename Group, typename T, typename Operation>
+T reduce(const Group &group, T value, Operation operation, CUDAPERF_LINE) {
+    for (unsigned int distance = Group::size() / 2; distance; distance /= 2)
+        value = operation(value, group.shfl_xor(value, distance, line));
+    return value;
+}
+
+}  // namespace cooperative_groups
