@@ -52,11 +52,17 @@ UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
     "k&r": "definition without a prototype",
     "macro for": "for loop with missing parts in a macro",
     "operator": "operator that is not standard C",
+    "pointer field": "pointer inside a struct",
+    "pointer to pointer": "pointer to a pointer",
+    "pointer global": "global pointer",
+    "result": "result that is no number",
     "sizeof": "sizeof of a variable-length array",
     "statement": "statement that is not standard C",
+    "struct value": "struct passed by value",
     "type": "type that is not standard C",
     "union": "union",
     "variadic": "variable arguments",
+    "void pointer": "pointer to void",
     "volatile": "volatile object",
 }
 """What the tree does not cover, and the one name under which it is refused."""

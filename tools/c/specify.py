@@ -1,0 +1,334 @@
+"""A C function -> FunctionSpec: the launcher's parameters in the contract's order, and the types that they need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from ..records import FunctionSpec, Parameter, StructField, StructSpec
+from . import ast
+from .annotations import Annotation
+from .ast import CType
+from .extents import ArrayUse, Uses, uses
+from .lower import UNSUPPORTED
+from .parse import SourceError
+
+# Names that are C but no C++, and CUDA's built-in variables.
+RESERVED = frozenset(
+    """
+    alignas alignof and and_eq asm bitand bitor bool catch class compl const_cast constexpr decltype delete
+    dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq
+    private protected public reinterpret_cast static_assert static_cast template this thread_local throw true try
+    typeid typename using virtual wchar_t xor xor_eq
+    threadIdx blockIdx blockDim gridDim warpSize
+    """.split()  # noqa: SIM905
+)
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+
+def specify(
+    unit: ast.Unit, function: ast.Function, source: str, annotations: Mapping[str, Annotation]
+) -> FunctionSpec:
+    """What a port of the function must implement.
+
+    Parameters whose names C++ reserves get an underscore at their end. Raises SourceError, with the construct's
+    name from `UNSUPPORTED`, for what a launcher cannot take yet.
+    """
+    _refuse(unit, function)
+    used = uses(unit, function, annotations)
+    names = {p.name: f"{p.name}_" if p.name in RESERVED else p.name for p in function.parameters}
+    parameters = [_parameter(p, used, annotations, names) for p in function.parameters]
+    parameters += _globals(unit, function, used, annotations)
+    if function.result.kind != "void":
+        name = "result" if "result" not in names else "result_"
+        parameters.append(
+            Parameter(
+                name=name,
+                declaration=f"{_unqualified(function.result).spelling} *{name}",
+                dtype=dtype(function.result),
+                role="out",
+                shape=("1",),
+                origin="result",
+                is_pointer=True,
+            )
+        )
+    types = [a.element for a in used.arrays.values()] + [p.type for p in function.parameters]
+    structs = tuple(_structs(types))
+    return FunctionSpec(
+        name=function.name,
+        line=function.place.line,
+        returns=_unqualified(function.result).spelling,
+        original_parameters=_parameter_text(function, source),
+        parameters=tuple(parameters),
+        structs=tuple(_struct_spec(s, function) for s in structs),
+        prelude=_prelude(unit, structs, types),
+        static=function.static,
+        assumptions=used.assumptions,
+    )
+
+
+def dtype(type: CType) -> str:
+    """NumPy's name of a scalar type; a struct's own name."""
+    match type.kind:
+        case "struct":
+            return type.spelling.removeprefix("struct ")
+        case "bool":
+            return "bool"
+        case "float":
+            return f"float{8 * (type.size or 0)}"
+        case _:
+            return f"{'' if type.signed else 'u'}int{8 * (type.size or 0)}"
+
+
+def _refuse(unit: ast.Unit, function: ast.Function) -> None:
+    if function.result.kind != "void" and not function.result.scalar:
+        raise _unsupported("result", function.name, function.place)
+    for parameter in function.parameters:
+        element = parameter.type.element
+        while element is not None and element.kind == "array":
+            element = element.element
+        if parameter.type.kind == "struct":
+            raise _unsupported("struct value", parameter.name, parameter.place)
+        if element is not None and element.kind == "pointer":
+            raise _unsupported("pointer to pointer", parameter.name, parameter.place)
+        if element is not None and element.kind == "void":
+            raise _unsupported("void pointer", parameter.name, parameter.place)
+    for name in _global_names(unit, function):
+        variable = unit.globals.get(name.name)
+        if variable is not None and variable.type.kind == "pointer":
+            raise _unsupported("pointer global", name.name, name.place)
+
+
+def _unsupported(key: str, name: str, place: ast.Place) -> SourceError:
+    message = f"'{name}' is not supported yet: {UNSUPPORTED[key]}"
+    return SourceError(message, place.file, place.line, place.column, "pass plain arrays and numbers instead")
+
+
+def _global_names(unit: ast.Unit, function: ast.Function) -> Iterator[ast.Name]:
+    """Uses of globals in a function and in what it calls."""
+    seen, remaining = {function.name}, [function]
+    while remaining:
+        for node in ast.walk(remaining.pop().body):
+            if isinstance(node, ast.Name) and node.scope == "global":
+                yield node
+            if isinstance(node, ast.Call) and node.function in unit.functions.keys() - seen:
+                seen.add(node.function)
+                remaining.append(unit.functions[node.function])
+
+
+def _parameter(
+    parameter: ast.Variable,
+    used: Uses,
+    annotations: Mapping[str, Annotation],
+    names: Mapping[str, str],
+) -> Parameter:
+    name = names[parameter.name]
+    array = used.arrays.get(parameter.name)
+    if array is not None:
+        return _array(array, name, annotations, names)
+    return _scalar(parameter, name, used, annotations)
+
+
+def _array(
+    array: ArrayUse, name: str, annotations: Mapping[str, Annotation], names: Mapping[str, str]
+) -> Parameter:
+    element = array.element
+    declaration = ast.declare(CType("pointer", "", element=element), name)
+    if array.scope == "global" and array.role == "in" and not element.const:
+        declaration = f"const {declaration}"
+    low, high = _range(annotations.get(array.name))
+    return Parameter(
+        name=name,
+        declaration=declaration,
+        dtype=dtype(element),
+        role=array.role,
+        shape=tuple(_renamed(extent, names) for extent in array.shape),
+        origin="parameter" if array.scope == "param" else "global",
+        is_pointer=True,
+        low=low,
+        high=high,
+    )
+
+
+def _scalar(
+    variable: ast.Variable, name: str, used: Uses, annotations: Mapping[str, Annotation]
+) -> Parameter:
+    type = _unqualified(variable.type)
+    low, high = _range(annotations.get(variable.name))
+    least, most = used.limits.get(variable.name, (None, None))
+    return Parameter(
+        name=name,
+        declaration=ast.declare(type, name),
+        dtype=dtype(type),
+        role="in",
+        usage=used.usage.get(variable.name, "value") if type.kind != "float" else "value",
+        low=least if low is None else low,
+        high=most if high is None else high,
+    )
+
+
+def _globals(
+    unit: ast.Unit, function: ast.Function, used: Uses, annotations: Mapping[str, Annotation]
+) -> list[Parameter]:
+    """The globals that the function writes, then those that it only reads."""
+    found: list[Parameter] = []
+    for name in dict.fromkeys(n.name for n in _global_names(unit, function)):
+        variable = unit.globals[name]
+        if name in used.arrays:
+            parameter = _array(used.arrays[name], name, annotations, {})
+        elif name in used.globals_written:
+            role = "inout" if name in used.globals_read else "out"
+            type = _unqualified(variable.type)
+            array = ArrayUse(name, "global", type, role, ("1",))
+            parameter = _array(array, name, annotations, {})
+        else:
+            parameter = _scalar(variable, name, used, annotations).model_copy(update={"origin": "global"})
+        if parameter.role == "in" and variable.init is not None and not _is_written(unit, name):
+            parameter = parameter.model_copy(update={"fixed": True})
+        if name in RESERVED:
+            place = variable.place
+            message = f"the global '{name}' has a name that C++ reserves"
+            raise SourceError(message, place.file, place.line, place.column, "rename it")
+        found.append(parameter)
+    return sorted(found, key=lambda p: p.role == "in")
+
+
+def _is_written(unit: ast.Unit, name: str) -> bool:
+    """Whether some function of the file may change a global."""
+    if name not in unit.globals or any(
+        construct for construct in unit.unsupported if construct in unit.calls
+    ):
+        return not unit.globals[name].type.const and not _constant(unit.globals[name].type)
+    return any(
+        _root(target) == name
+        for function in unit.functions.values()
+        for node in ast.walk(function.body)
+        for target in _targets(node)
+    )
+
+
+def _targets(node: ast.Expr | ast.Stmt) -> tuple[ast.Expr, ...]:
+    match node:
+        case ast.Assign(target=target) | ast.Step(target=target) | ast.Unary(op="&", operand=target):
+            return (target,)
+        case ast.Call(arguments=arguments):
+            return tuple(a for a in arguments if a.type.element is not None)
+        case _:
+            return ()
+
+
+def _root(expression: ast.Expr) -> str:
+    while isinstance(expression, ast.Subscript | ast.Member):
+        expression = expression.base
+    return expression.name if isinstance(expression, ast.Name) and expression.scope == "global" else ""
+
+
+def _constant(type: CType) -> bool:
+    while type.kind == "array" and type.element is not None:
+        type = type.element
+    return type.const
+
+
+def _range(told: Annotation | None) -> tuple[float | None, float | None]:
+    """The numeric bounds of an annotation."""
+    bounds = []
+    for text in (told.low, told.high) if told else (None, None):
+        try:
+            bounds.append(None if text is None else float(text))
+        except ValueError:
+            bounds.append(None)
+    return bounds[0], bounds[1]
+
+
+def _unqualified(type: CType) -> CType:
+    return CType(
+        type.kind, type.spelling, type.size, type.signed, False, type.element, type.length, type.fields
+    )
+
+
+def _renamed(extent: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"[A-Za-z_]\w*", lambda found: names.get(found[0], found[0]), extent)
+
+
+def _parameter_text(function: ast.Function, source: str) -> str:
+    """The parameter list as written, comments left out."""
+    head = source.encode()[function.start : function.body_start].decode()
+    head = _COMMENT.sub(lambda found: " " * len(found[0]), head)
+    named = re.search(rf"\b{function.name}\s*\(", head)
+    if named is None:
+        return ", ".join(ast.declare(p.type, p.name) for p in function.parameters)
+    depth = 1
+    for position in range(named.end(), len(head)):
+        depth += (head[position] == "(") - (head[position] == ")")
+        if depth == 0:
+            return " ".join(head[named.end() : position].split())
+    return ""
+
+
+def _structs(types: Iterable[CType]) -> Iterator[CType]:
+    """The structs that types need, each after those that it needs itself."""
+    seen: set[str] = set()
+
+    def visit(type: CType | None) -> Iterator[CType]:
+        if type is None:
+            return
+        yield from visit(type.element)
+        if type.kind == "struct" and type.spelling not in seen:
+            seen.add(type.spelling)
+            for field in type.fields:
+                yield from visit(field.type)
+            yield type
+
+    for type in types:
+        yield from visit(type)
+
+
+def _struct_spec(struct: CType, function: ast.Function) -> StructSpec:
+    name = dtype(struct)
+    fields = []
+    for label, type, offset in _flat_fields(struct, "", 0):
+        count, element = 1, type
+        while element.kind == "array" and isinstance(element.length, int) and element.element is not None:
+            count, element = count * element.length, element.element
+        if element.kind == "pointer":
+            raise _unsupported("pointer field", f"{name}.{label}", function.place)
+        fields.append(StructField(name=label, dtype=dtype(element), offset=offset, count=count))
+    return StructSpec(name=name, spelling=struct.spelling, size=struct.size or 0, fields=tuple(fields))
+
+
+def _flat_fields(struct: CType, prefix: str, start: int) -> Iterator[tuple[str, CType, int]]:
+    """Fields with those of inner structs in their place: ``position.x``, ``corner[1].x``."""
+    for field in struct.fields:
+        label, offset = prefix + field.name, start + field.offset
+        if field.type.kind == "struct":
+            yield from _flat_fields(field.type, f"{label}.", offset)
+            continue
+        element, count = field.type.element, field.type.length
+        if field.type.kind == "array" and element is not None and element.kind == "struct":
+            for index in range(count if isinstance(count, int) else 0):
+                yield from _flat_fields(element, f"{label}[{index}].", offset + index * (element.size or 0))
+            continue
+        yield label, field.type, offset
+
+
+def _prelude(unit: ast.Unit, structs: Iterable[CType], types: Iterable[CType]) -> str:
+    """Definitions in C and C++ of the structs and enums that the parameters need, with the user's typedefs of them."""
+    enums = [t for t in types if t.kind == "enum"]
+    enums += [f.type for s in structs for f in s.fields if f.type.kind == "enum"]
+    lines = []
+    for enum in dict.fromkeys(e.spelling for e in enums):
+        name = enum.removeprefix("enum ")
+        body = ", ".join(f"{label} = {value}" for label, value in unit.enums.get(name, ()))
+        lines.append(f"enum {name} {{ {body} }};" if enum != name else f"typedef enum {{ {body} }} {name};")
+    for struct in structs:
+        name = dtype(struct)
+        fields = "".join(f"    {ast.declare(f.type, f.name)};\n" for f in struct.fields)
+        tagged = struct.spelling != name
+        lines.append(
+            f"{'' if tagged else 'typedef '}struct {name} {{\n{fields}}}{'' if tagged else f' {name}'};"
+        )
+        for alias, type in unit.typedefs.items():
+            if type.kind == "struct" and type.spelling == struct.spelling and alias != struct.spelling:
+                lines.append(f"typedef {struct.spelling} {alias};")
+    return "\n".join(lines)
