@@ -104,7 +104,7 @@ def _site(
     captured = {k: n for f in helpers(unit, nest.body) for k, n in globals_of(unit, f).items()}
     return Site(
         nest=nest,
-        kernel=f"{names.fresh(spec.name + about)}_kernel",
+        kernel=names.fresh(spec.name + about, "_kernel"),
         tables=plan.tables,
         calls=calls,
         globals_called=captured,

@@ -48,10 +48,10 @@ def conflicts(
     variables = tuple(loop.variable for loop in loops)
     tester = _Tester(variables, accesses)
     found: dict[str, Conflict] = {}
-    for i, write in enumerate(accesses):
-        if write.kind != "write":
-            continue
-        for other in accesses[i:] + tuple(a for a in accesses[:i] if a.kind == "read"):
+    writes = [a for a in accesses if a.kind == "write"]
+    reads = [a for a in accesses if a.kind == "read"]
+    for i, write in enumerate(writes):
+        for other in (*reads, *writes[i:]):
             roots = (write.location.root, other.location.root)
             relation = overlap(*roots)
             if relation == "distinct" or (roots[0] == roots[1] and roots[0] in atomic):

@@ -107,7 +107,7 @@ def finished(site: Site, names: Names, kernel: str, run: Launch, partials: dict[
         lines.insert(-1, f"cudaMalloc(&{partial}, {count} * sizeof({type}));")
     for r in reductions:
         partial = partials[r.name]
-        last = names.fresh(f"{site.kernel.removesuffix('_kernel')}_{word(r)}_kernel")
+        last = names.fresh(f"{site.kernel.removesuffix('_kernel')}_{word(r)}", "_kernel")
         stores = site.returned is not None
         others = [n for k, n in flow.names_in([site.returned] if site.returned else []).items() if k != r.name]
         kernels.append(finishing_kernel(site, last, r, others))

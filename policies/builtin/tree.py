@@ -52,11 +52,11 @@ class Names:
     def __init__(self, used: Iterable[str]) -> None:
         self.used = set(used) | RESERVED
 
-    def fresh(self, wanted: str) -> str:
-        """`wanted`, or where it is taken, `wanted` with the first number that is free."""
-        name, number = wanted, 2
+    def fresh(self, wanted: str, suffix: str = "") -> str:
+        """The two words joined, with the first number between them that is free where they are taken."""
+        name, number = wanted + suffix, 2
         while name in self.used:
-            name, number = f"{wanted}_{number}", number + 1
+            name, number = f"{wanted}_{number}{suffix}", number + 1
         self.used.add(name)
         return name
 

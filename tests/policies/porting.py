@@ -1,0 +1,174 @@
+"""Ports C functions with the built-in policy and runs port and original side by side, on the CPU device."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from cudaperf_agent.policies.builtin.candidate import assemble
+from cudaperf_agent.policies.builtin.kernel import decayed
+from cudaperf_agent.policies.builtin.plan import globals_of, plan
+from cudaperf_agent.policies.builtin.refusals import Refused
+from cudaperf_agent.policies.builtin.strategies import STRATEGIES, written_with
+from cudaperf_agent.tools.c import ast
+from cudaperf_agent.tools.c.parse import parse
+from cudaperf_agent.tools.cpu.device import CpuDevice
+from cudaperf_agent.tools.device import Case, Checks
+from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter
+
+CHECKED = Checks(bounds=True, races=True)
+_DTYPES = {
+    "float": "float32", "double": "float64", "bool": "bool", "char": "int8", "signed char": "int8",
+    "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned int": "uint32",
+    "long": "int64", "unsigned long": "uint64", "long long": "int64", "unsigned long long": "uint64",
+}  # fmt: skip
+
+
+def unit_of(source: str) -> ast.Unit:
+    return parse("f.c", source, ())
+
+
+def spec_of(source: str, name: str = "f") -> FunctionSpec:
+    """The contract of a function, without the extents that a policy does not ask for."""
+    unit = unit_of(source)
+    function = unit.functions[name]
+    parameters = [_parameter(p.name, p.type, "parameter") for p in function.parameters]
+    parameters += [_parameter(n.name, n.type, "global") for n in globals_of(unit, name).values()]
+    if function.result.kind != "void":
+        declaration = f"{function.result.spelling} *result"
+        dtype = _DTYPES[function.result.spelling]
+        parameters.append(
+            Parameter(name="result", declaration=declaration, dtype=dtype, role="out", shape=("1",), origin="result")
+        )
+    return FunctionSpec(
+        name=name,
+        line=function.place.line,
+        returns=function.result.spelling,
+        original_parameters="",
+        parameters=tuple(parameters),
+        prelude="\n".join(_struct(s) for s in unit.structs.values()),
+    )
+
+
+def _parameter(name: str, type: ast.CType, origin) -> Parameter:
+    type = decayed(type)
+    element = type
+    while element.element is not None:
+        element = element.element
+    constant = element.const or origin == "global"
+    if type.kind == "pointer" and origin == "global" and type.element.kind != "array":
+        type = dataclasses.replace(type, element=dataclasses.replace(type.element, const=True))
+    return Parameter(
+        name=name,
+        declaration=ast.declare(type, name),
+        dtype=_DTYPES.get(element.spelling, element.spelling),
+        role="in" if constant else "inout",
+        shape=("n",) if type.kind == "pointer" else (),
+        origin=origin,
+    )
+
+
+def _struct(type: ast.CType) -> str:
+    fields = " ".join(f"{ast.declare(f.type, f.name)};" for f in type.fields)
+    return f"typedef struct {{ {fields} }} {type.spelling};"
+
+
+def refusal(source: str, name: str = "f") -> str:
+    """The rule by which the function is refused, and the message."""
+    try:
+        plan(unit_of(source), spec_of(source, name))
+    except Refused as refused:
+        return f"{refused.finding.rule}: {refused.finding.message}"
+    raise AssertionError("the function is not refused")
+
+
+def ports(source: str, name: str = "f") -> dict[str, Candidate]:
+    """A candidate by each strategy that applies."""
+    unit, spec = unit_of(source), spec_of(source, name)
+    made = plan(unit, spec)
+    return {
+        s.name: Candidate(
+            files=(File(name=f"{name}.cu", language="cuda", text=assemble(unit, spec, made, written_with(s))),),
+            entry=spec.launcher,
+        )
+        for s in STRATEGIES
+        if any(s.applies(nest) for nest in made.nests.values())
+    }
+
+
+def kernels(source: str, name: str = "f", strategy: str = "naive") -> str:
+    return ports(source, name)[strategy].source
+
+
+@cache
+def _original(source: str) -> ctypes.CDLL:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "f.c"
+        path.write_text(source)
+        library = Path(folder) / "f.so"
+        subprocess.run(
+            ["gcc", "-O1", "-fPIC", "-shared", "-ffp-contract=off", path, "-o", library, "-lm"], check=True
+        )
+        return ctypes.CDLL(str(library))
+
+
+def original(source: str, values: dict, name: str = "f") -> dict[str, np.ndarray]:
+    """The arrays after a call of the original, and ``result`` where it returns something."""
+    spec = spec_of(source, name)
+    arrays = {k: v.copy() for k, v in values.items() if isinstance(v, np.ndarray)}
+    function = getattr(_original(source), name)
+    arguments = []
+    for p in spec.parameters:
+        if p.origin != "parameter":
+            continue
+        if p.shape:
+            arguments.append(arrays[p.name].ctypes.data_as(ctypes.c_void_p))
+        else:
+            arguments.append(np.ctypeslib.as_ctypes_type(np.dtype(p.dtype))(values[p.name]))
+    result = next((p for p in spec.parameters if p.origin == "result"), None)
+    function.restype = None if result is None else np.ctypeslib.as_ctypes_type(np.dtype(result.dtype))
+    returned = function(*arguments)
+    if result is not None:
+        arrays["result"] = np.array([returned], result.dtype)
+    return arrays
+
+
+def compare(
+    source: str,
+    values: dict,
+    name: str = "f",
+    strategies: tuple[str, ...] | None = None,
+    tolerance: float = 0.0,
+) -> None:
+    """Asserts that every port does what the original does, without a race or an access out of bounds.
+
+    `values` are arrays and scalars by name. `tolerance` is relative to the largest value of an array.
+    """
+    expected = original(source, values, name)
+    spec = spec_of(source, name)
+    arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
+    if "result" in expected:
+        arrays["result"] = np.zeros(1, expected["result"].dtype)
+    scalars = {k: v for k, v in values.items() if not isinstance(v, np.ndarray)}
+    device = CpuDevice()
+    for strategy, candidate in ports(source, name).items():
+        if strategies is not None and strategy not in strategies:
+            continue
+        build = device.build(spec, candidate, checked=True)
+        assert build.result.ok, (strategy, build.result.diagnostics, candidate.source)
+        case = Case("case", {k: v.copy() for k, v in arrays.items()}, scalars)
+        (execution,) = device.run(build, [case], CHECKED)
+        assert execution.failure is None, (strategy, execution.failure, execution.findings, candidate.source)
+        for key, wanted in expected.items():
+            got = execution.arrays[key]
+            if tolerance and wanted.dtype.kind == "f":
+                scale = float(np.max(np.abs(wanted), initial=0.0))
+                np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance * scale, err_msg=strategy)
+            else:
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{strategy}: {key}\n{candidate.source}")
