@@ -123,7 +123,7 @@ __global__ void relax(int n, const float *from, float *to) {
 }
 __global__ void difference(int n, const float *a, const float *b, int *changed) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && fabsf(a[i] - b[i]) > 1e-2f) *changed = 1;
+    if (i < n && fabsf(a[i] - b[i]) > 5e-2f) *changed = 1;
 }
 extern "C" void launch_f(int n, float *x) {
     float *other;
@@ -256,7 +256,7 @@ def relaxed(x):
     while True:
         y = x.copy()
         y[1:-1] = np.float32(0.5) * (x[:-2] + x[2:])
-        if not (np.abs(x - y) > np.float32(1e-2)).any():
+        if not (np.abs(x - y) > np.float32(5e-2)).any():
             return y
         x = y
 
@@ -284,7 +284,7 @@ KERNELS = {
     ),
     "vector copy": (VECTOR_COPY, "int n, const float *x, float *y", {"n": 5000, "x": X, "y": 0 * X}, "y", X),
     "constant": (CONSTANT, "int n, const float *x, float *y", {"n": 5000, "x": X, "y": 0 * X}, "y", blurred(X)),
-    "converge": (CONVERGE, "int n, float *x", {"n": 600, "x": X[:600]}, "x", relaxed(X[:600])),
+    "converge": (CONVERGE, "int n, float *x", {"n": 60, "x": X[:60]}, "x", relaxed(X[:60])),
     "last block": (
         LAST_BLOCK, "int n, const float *x, float *partial, float *out",
         {"n": 5000, "x": X, "partial": np.zeros(40, np.float32), "out": OUT}, "out", [X.sum()],

@@ -74,8 +74,8 @@ static const char *refusal(const Request &request) {
     const Extent &g = request.grid, &b = request.block;
     if (!b.x || !b.y || !b.z) return "the block is empty";
     if (!g.x || !g.y || !g.z) return "the grid is empty";
-    if (b.x > 1024 || b.y > 1024 || b.z > 64) return "the block exceeds 1024 x 1024 x 64 threads";
-    if (static_cast<uint64_t>(b.x) * b.y * b.z > 1024) return "the block has more than 1024 threads";
+    if (static_cast<uint64_t>(b.x) * b.y * b.z > 1024 || b.x > 1024 || b.y > 1024) return "the block has more than 1024 threads";
+    if (b.z > 64) return "the block is deeper than 64 threads";
     if (g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) return "the grid exceeds 2147483647 x 65535 x 65535 blocks";
     if (request.size > device.shared_limits[request.index])
         return "more dynamic shared memory than allowed (48 KiB unless cudaFuncSetAttribute raises it)";

@@ -53,10 +53,10 @@ struct cudaDeviceProp {
     int maxThreadsDim[3], maxGridSize[3];
     int major, minor, multiProcessorCount, l2CacheSize, maxBlocksPerMultiProcessor;
 };
-struct cudaperf_stream;
-struct cudaperf_event;
-typedef cudaperf_stream *cudaStream_t;
-typedef cudaperf_event *cudaEvent_t;
+struct CUstream_st;
+struct CUevent_st;
+typedef CUstream_st *cudaStream_t;
+typedef CUevent_st *cudaEvent_t;
 
 constexpr unsigned int cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned int cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
