@@ -103,9 +103,9 @@ def inside(pointers: frozenset[Pointer]) -> frozenset[Pointer]:
 
 
 def alike(first: CType, second: CType) -> bool:
-    """Whether two element types are the same in memory; the types of one byte count as one."""
-    if first.size == second.size == 1:
-        return True
+    """Whether elements of two types lie alike in memory: the same type, or numbers of one size."""
+    if first.scalar and second.scalar:
+        return first.size == second.size
     return (first.kind, first.spelling) == (second.kind, second.spelling)
 
 

@@ -9,12 +9,12 @@ import dataclasses
 import functools
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 from clang import cindex
 
+from ..toolchain import c_compiler
 from . import ast
 from .lower import lower
 
@@ -37,16 +37,16 @@ class SourceError(Exception):
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b((?:[^\n\\]|\\\n|\\.)*)", re.MULTILINE)
 _PARSER_FLAG = re.compile(r"-(?:[DUI]|std=|include|isystem|iquote|idirafter|ansi$|m32$|f(?:un)?signed-char$)")
+_TOLERANT = tuple(
+    f"-Wno-error={warning}"
+    for warning in (
+        "implicit-function-declaration",
+        "implicit-int",
+        "int-conversion",
+        "incompatible-pointer-types",
+    )
+)
 _PARSER_FLAGS_WITH_VALUE = ("-D", "-U", "-I", "-include", "-isystem", "-iquote", "-idirafter")
-
-
-@functools.cache
-def c_compiler() -> str:
-    """The system's C compiler: `CC`, else the first of cc, gcc, clang on the path."""
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
-        if name and (path := shutil.which(name)):
-            return path
-    raise FileNotFoundError("no C compiler found; install gcc or clang, or set CC")
 
 
 @functools.cache
@@ -82,22 +82,28 @@ def parse(path: str, source: str, flags: tuple[str, ...] = ()) -> ast.Unit:
     Raises SourceError for what a C compiler would refuse as well. What C allows and the tree does not cover
     is in the unit's `unsupported`.
     """
+    unit = lower(translate(path, source, flags), path, source)
+    return dataclasses.replace(unit, pragmas=_pragmas(source))
+
+
+def translate(path: str, source: str, flags: tuple[str, ...]) -> cindex.TranslationUnit:
+    """libclang's view of a file; raises SourceError as `parse` does."""
     if not source.strip():
         raise SourceError("the file is empty", path, remedy="give a C file that defines a function")
     if "\0" in source:
         raise SourceError("the file is not text", path, remedy="give a C source file")
-    arguments = ["-xc", "-ferror-limit=0", "-w", *parser_flags(flags)]
+    # Assertions check a call; they are no part of what a port computes. What gcc only warns of is no error.
+    arguments = ["-xc", "-ferror-limit=0", "-w", "-DNDEBUG", *_TOLERANT, *parser_flags(flags)]
     if not any(flag.startswith(("-std=", "-ansi")) for flag in flags):
         arguments.append("-std=gnu11")
-    for directory in _system_includes(c_compiler()):
+    for directory in _system_includes(str(c_compiler().path)):
         arguments += ["-isystem", directory]
     try:
         translation = cindex.Index.create().parse(path, arguments, unsaved_files=[(path, source)])
     except cindex.TranslationUnitLoadError:
         raise SourceError("libclang cannot read the file", path, remedy="check the flags after --") from None
     _raise_first_error(translation, path)
-    unit = lower(translation, path, source)
-    return dataclasses.replace(unit, pragmas=_pragmas(source))
+    return translation
 
 
 def _raise_first_error(translation: cindex.TranslationUnit, path: str) -> None:
@@ -106,11 +112,11 @@ def _raise_first_error(translation: cindex.TranslationUnit, path: str) -> None:
         # The compiler's own headers may use builtins of that compiler alone; the original is compiled by it.
         if diagnostic.severity < cindex.Diagnostic.Error or at.is_in_system_header:
             continue
+        file = at.file.name if at.file else path
         if missing := re.match(r"'(.+)' file not found", diagnostic.spelling):
             header = missing[1]
             remedy = f"add -Idir after --, where dir holds {header}"
-            raise SourceError(f"header '{header}' not found", path, at.line, at.column, remedy)
-        file = at.file.name if at.file else path
+            raise SourceError(f"header '{header}' not found", file, at.line, at.column, remedy)
         suffix = Path(path).suffix
         remedy = "correct the C source"
         if suffix not in ("", ".c", ".h", ".i"):
