@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -107,16 +108,19 @@ def cached(kind: str, key: str, make: Callable[[Path], None]) -> Path:
         except OSError:
             if not place.is_dir():
                 raise
-    _bound(shelf)
+    if key.startswith("0"):  # looking at everything now and then is enough
+        _bound(shelf)
     return place
 
 
 def _bound(shelf: Path) -> None:
     """Drops the entries that were not used for longest, where the shelf outgrew its size."""
-    entries = sorted((p for p in shelf.iterdir() if not p.name.startswith(".")), key=_last_use, reverse=True)
+    entries = [(_last_use(p), p) for p in shelf.iterdir() if not p.name.startswith(".")]
     total = 0
-    for entry in entries:
-        total += sum(f.stat().st_size for f in entry.iterdir() if f.is_file()) if entry.is_dir() else 0
+    for _, entry in sorted(entries, reverse=True):
+        # Other processes drop entries as well, so files may vanish underway.
+        with contextlib.suppress(FileNotFoundError):
+            total += sum(f.stat().st_size for f in entry.iterdir())
         if total > CACHE_BYTES:
             shutil.rmtree(entry, ignore_errors=True)
 
@@ -124,5 +128,5 @@ def _bound(shelf: Path) -> None:
 def _last_use(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except FileNotFoundError:  # another process dropped it
+    except FileNotFoundError:
         return 0.0

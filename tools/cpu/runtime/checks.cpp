@@ -104,13 +104,12 @@ void end_launch() {
 // The traced blocks lie evenly spread over the grid.
 static bool is_traced(uint64_t block, uint64_t blocks) {
     uint64_t wanted = std::min(options.trace_blocks, blocks);
-    return wanted && block * wanted / blocks != (block + blocks - 1) % blocks * wanted / blocks;
+    return wanted && (block == 0 || block * wanted / blocks != (block - 1) * wanted / blocks);
 }
 
 void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
     serial++;
-    traced = position.launch->blocks == 1 || is_traced(position.block, position.launch->blocks);
-    traced = traced && options.trace_blocks;
+    traced = is_traced(position.block, position.launch->blocks);
     arena_begin = reinterpret_cast<uintptr_t>(arena) - shared_lead;
     arena_end = reinterpret_cast<uintptr_t>(arena) + arena_bytes;
     shared_variables.clear();

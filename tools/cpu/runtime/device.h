@@ -18,10 +18,10 @@ constexpr int warpSize = 32;
 #define CUDAPERF_THREAD                                                                                       \
     [[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const uint3 blockIdx,                            \
         [[maybe_unused]] const dim3 blockDim, [[maybe_unused]] const dim3 gridDim
-extern thread_local uint3 threadIdx __attribute__((tls_model("initial-exec")));
-extern thread_local uint3 blockIdx __attribute__((tls_model("initial-exec")));
-extern thread_local dim3 blockDim __attribute__((tls_model("initial-exec")));
-extern thread_local dim3 gridDim __attribute__((tls_model("initial-exec")));
+extern __thread uint3 threadIdx __attribute__((tls_model("initial-exec")));
+extern __thread uint3 blockIdx __attribute__((tls_model("initial-exec")));
+extern __thread dim3 blockDim __attribute__((tls_model("initial-exec")));
+extern __thread dim3 gridDim __attribute__((tls_model("initial-exec")));
 
 namespace cudaperf {
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct cudaperf_event {
+struct CUevent_st {
     double seconds;
 };
 
@@ -232,7 +232,7 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t *event) { return *event = new cudaperf_event{0}, cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return *event = new CUevent_st{0}, cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete event, cudaSuccess; }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {

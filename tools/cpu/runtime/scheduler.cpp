@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-thread_local uint3 threadIdx, blockIdx;
-thread_local dim3 blockDim, gridDim;
+__thread uint3 threadIdx, blockIdx;
+__thread dim3 blockDim, gridDim;
 
 namespace cudaperf {
 

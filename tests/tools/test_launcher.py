@@ -1,0 +1,142 @@
+"""The split of a candidate: what goes where, which kernels it launches, and what is refused by name."""
+
+import pytest
+from kernels import candidate, function
+
+from cudaperf_agent.tools.launcher import UNSUPPORTED, split
+from cudaperf_agent.tools.records import FunctionSpec, StructSpec
+
+KERNEL = "__global__ void k(int n, float *x) { x[threadIdx.x] = n; }\n"
+LAUNCHER = 'extern "C" void launch_f(int n, float *x) { k<<<1, 32>>>(n, x); }\n'
+
+
+def parts(text: str, parameters: str = "int n, float *x"):
+    return split(function(parameters), candidate(text))
+
+
+def test_each_function_is_in_its_part():
+    text = (
+        "#include <vector>\n"
+        "static int calls = 0;\n"
+        "__constant__ float c[4];\n"
+        "constexpr int WIDTH = 4;\n"
+        "__device__ float square(float v) { return v * v; }\n"
+        "__host__ __device__ int twice(int v) { return 2 * v; }\n"
+        "static int blocks(int n) { calls++; return n; }\n" + KERNEL + LAUNCHER
+    )
+    found = parts(text)
+    assert found.findings == ()
+    for word in ("vector", "calls", "blocks", "twice", "WIDTH", "launch_f", "void k(int n, float *x) ;"):
+        assert word in found.host
+    assert "square" not in found.host and "threadIdx" not in found.host
+    for word in ("square", "twice", "WIDTH", "threadIdx", "float c[4]"):
+        assert word in found.device
+    assert not any(word in found.device for word in ("vector", "calls", "blocks", "launch_f"))
+    assert [(s.name, s.constant) for s in found.symbols] == [("c", True)]
+
+
+def test_lines_stay_where_they_are():
+    text = "#include <cmath>\n\n" + KERNEL + "\n__device__ int two()\n{\n    return 2;\n}\n" + LAUNCHER
+    found = parts(text)
+    for part in (found.host, found.device):
+        own = part.split('#line 1 "candidate.cu"\n')[1]
+        assert len(own.split("\n#line")[0].splitlines()) >= len(text.splitlines())
+    host = found.host.split('#line 1 "candidate.cu"\n')[1].splitlines()
+    assert "launch_f" in host[text.splitlines().index(LAUNCHER.strip())]
+
+
+def test_kernels_are_listed_by_instantiation():
+    text = """
+namespace deep { template <typename T, int N> __global__ void k(T *x) { x[0] = N; } }
+__global__ void plain(float *x) {}
+extern "C" void launch_f(int n, float *x) {
+    const int half = 8;
+    deep::k<float, 16><<<1, 1>>>(x);
+    deep::k< float,
+             half><<<1, 1>>>(x);
+    if (n) plain<<<1, 1>>>(x); else plain<<<2, 2>>>(x);
+    deep::k<float, 16><<<n, n>>>(x);
+}"""
+    names = [k.name for k in parts(text).kernels]
+    assert names == ["deep::k<float, 16>", "deep::k< float, (8)>", "plain"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        (KERNEL + 'extern "C" void launch_g(int n, float *x) { k<<<1, 1>>>(n, x); }', "launch_f is missing", 1),
+        (KERNEL + LAUNCHER.replace('extern "C" ', ""), 'not extern "C"', 2),
+        (KERNEL + LAUNCHER.replace("int n, float *x)", "float *x)").replace("(n, x)", "(1, x)"), "1 parameters, not 2", 2),
+        ('extern "C" void launch_f(int n, float *x) { }', "launches no kernel", 1),
+        (KERNEL + LAUNCHER.replace("k<<<", "kernel<<<"), "kernel is launched, but is no kernel", 2),
+        ("__global__ void k(int n, float *x) { x[0] = ; }\n" + LAUNCHER, "cannot parse", 1),
+    ],
+)  # fmt: skip
+def test_broken_contracts_are_told_with_their_place(text, message, line):
+    found = parts(text).findings
+    assert any(message in f.message and f.line == line for f in found), found
+
+
+SAMPLES = {
+    "inline assembly": 'asm volatile("bar.sync 0;");',
+    "managed memory": "float *p; cudaMallocManaged(&p, 4);",
+    "textures and surfaces": "cudaTextureObject_t t;",
+    "cudaLaunchKernel": "cudaLaunchKernel((void *)k, 1, 1, nullptr, 0, 0);",
+    "CUDA graphs": "cudaGraph_t g; cudaGraphCreate(&g, 0);",
+    "the driver API": "cuMemAlloc(nullptr, 4);",
+    "thread block clusters": "auto c = this_cluster();",
+    "grid-wide synchronization": "auto g = this_grid();",
+    "asynchronous copies": "memcpy_async(0, 0);",
+    "tensor core fragments": "wmma::fill();",
+    "half precision": "__half h;",
+    "device lambdas": "auto f = [=] __device__ (int i) { return i; };",
+    "mapped host memory": "cudaHostRegister(nullptr, 4, 0);",
+    "kernel attributes": "cudaFuncAttributes a; cudaFuncGetAttributes(&a, k);",
+}
+
+
+@pytest.mark.parametrize("construct", UNSUPPORTED)
+def test_unsupported_constructs_are_refused_by_name(construct):
+    text = KERNEL + 'extern "C" void launch_f(int n, float *x) { k<<<1, 1>>>(n, x);\n' + SAMPLES[construct] + "\n}"
+    found = [f for f in parts(text).findings if f.rule == "unsupported"]
+    assert any(construct in f.message and f.line == 3 and f.remedy for f in found)
+
+
+def test_a_word_in_a_comment_or_string_is_not_refused():
+    text = "// asm and cudaMallocManaged\n" + KERNEL + LAUNCHER.replace("{ ", '{ const char *s = "wmma::"; (void)s; ')
+    assert parts(text).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('#include "/etc/passwd"\n' + KERNEL + LAUNCHER, "a candidate is one file"),
+        ("#include <cublas_v2.h>\n" + KERNEL + LAUNCHER, "libraries"),
+        ("#include <cub/cub.cuh>\n" + KERNEL + LAUNCHER, "libraries"),
+        ("#define GO(n, x) k<<<1, 1>>>(n, x)\n" + KERNEL + LAUNCHER, "inside a macro"),
+        ("template <int N> __global__ void k(int n, float *x) {}\n" + LAUNCHER, "deduced"),
+        (
+            "template <int N> __global__ void k(int n, float *x) {}\n"
+            "template <int N> void go(int n, float *x) { k<N><<<1, 1>>>(n, x); }\n"
+            'extern "C" void launch_f(int n, float *x) { go<4>(n, x); }',
+            "depends on a template",
+        ),
+        (
+            KERNEL + "__global__ void parent(int n, float *x) { k<<<1, 1>>>(n, x); }\n"
+            + LAUNCHER.replace("k<<<", "parent<<<"),
+            "launched from device code",
+        ),
+    ],
+)  # fmt: skip
+def test_launches_that_cannot_be_split_are_refused(text, message):
+    assert any(message in f.message for f in parts(text).findings)
+
+
+def test_the_prelude_is_left_out_where_the_candidate_defines_the_struct():
+    prelude = "typedef struct { float x, y; } Point;\n"
+    spec = StructSpec(name="Point", spelling="Point", size=8, fields=())
+    base = function("int n, float *x")
+    wanted = FunctionSpec(**(base.model_dump() | {"structs": (spec,), "prelude": prelude}))
+    assert prelude in split(wanted, candidate(KERNEL + LAUNCHER)).host
+    own = "struct Point { float x, y; };\n" + KERNEL + LAUNCHER
+    assert prelude not in split(wanted, candidate(own)).host
