@@ -51,7 +51,8 @@ class Access:
     """One access of memory that outlives the iteration. `domain` holds whenever it happens.
 
     `update` is set on both halves of an integer update that could be atomic. `conditional`: some iterations may go
-    without it. `inner` are the counted loops around it inside the iteration; `helper` the function that it stands in.
+    without it. `inner` are the counted loops around it inside the iteration, with the names of their variables' values;
+    `helper` is the function that it stands in.
     """
 
     location: Location
@@ -59,7 +60,7 @@ class Access:
     expression: ast.Expr
     domain: Formula
     conditional: bool
-    inner: tuple[Loop, ...]
+    inner: tuple[tuple[str, Loop], ...]
     update: str | None = None
     helper: str | None = None
 
@@ -97,7 +98,7 @@ class _Walker:
         self.written_globals: dict[str, ast.Place] = {}
         self.path = ANY
         self.branches = 0
-        self.inner: tuple[Loop, ...] = ()
+        self.inner: tuple[tuple[str, Loop], ...] = ()
         self.natural: set[str] = set()
         self.private: set[str] = set()
         self.calls: tuple[str, ...] = ()
@@ -198,7 +199,7 @@ class _Walker:
         self.forget([statement.body], statement.place)
         (name,) = self.fresh().names
         self.enter(loop, name)
-        self.inner = (*inner, loop)
+        self.inner = (*inner, (name, loop))
         self.block((statement.body,))
         self.path, self.inner, self.natural = path, inner, natural
         self.forget([statement.body], statement.place)
@@ -339,7 +340,9 @@ class _Walker:
                 first, second = self.evaluate(left), self.evaluate(right)
                 if not isinstance(first, Polynomial) or not isinstance(second, Polynomial):
                     return ANY, ANY
-                if _is_unsigned(left.type, right.type) and not (self.is_natural(first) and self.is_natural(second)):
+                if _is_unsigned(left.type, right.type) and not (
+                    self.is_natural(first) and self.is_natural(second)
+                ):
                     return ANY, ANY
                 return comparison(op, first, second), comparison(NEGATED[op], first, second)
             case _:
@@ -401,7 +404,9 @@ class _Walker:
     def as_type(self, value: Value, type: ast.CType) -> Value:
         """The value after a conversion."""
         if type.kind in ("int", "bool", "enum"):
-            if isinstance(value, Polynomial) and (type.kind != "bool" and (type.size or 0) >= 4 or value.value in (0, 1)):
+            if isinstance(value, Polynomial) and (
+                type.kind != "bool" and (type.size or 0) >= 4 or value.value in (0, 1)
+            ):
                 return value
             return self.fresh()
         return value if type.kind == "pointer" and isinstance(value, Location) else None
@@ -418,7 +423,9 @@ class _Walker:
         else:
             value = self.evaluate(expression)
         if not isinstance(value, Location):
-            raise Refused("construct", "a pointer is neither a parameter nor derived from one", expression.place)
+            raise Refused(
+                "construct", "a pointer is neither a parameter nor derived from one", expression.place
+            )
         return value
 
     def locate(self, expression: ast.Expr) -> Location:
@@ -447,7 +454,11 @@ class _Walker:
         return self.as_type(None, expression.type)
 
     def record(
-        self, location: Location, kind: OneOf["read", "write"], expression: ast.Expr, update: str | None = None
+        self,
+        location: Location,
+        kind: OneOf["read", "write"],
+        expression: ast.Expr,
+        update: str | None = None,
     ) -> None:
         if location.root.startswith("=") or location.root in self.private:
             return
@@ -460,9 +471,7 @@ class _Walker:
             done |= define.names
         helper = self.calls[-1] if self.calls else None
         conditional = self.branches > 0
-        self.found.append(
-            Access(location, kind, expression, domain, conditional, self.inner, update, helper)
-        )
+        self.found.append(Access(location, kind, expression, domain, conditional, self.inner, update, helper))
 
     def assign(self, assign: ast.Assign) -> Value:
         target = assign.target
@@ -525,9 +534,7 @@ class _Walker:
             raise Refused("recursion", f"{call.function} calls itself", call.place)
         env, path, branches, inner = self.env, self.path, self.branches, self.inner
         self.calls = (*self.calls, call.function)
-        self.env = {
-            p.name: self.as_type(v, p.type) for p, v in zip(function.parameters, values, strict=True)
-        }
+        self.env = {p.name: self.as_type(v, p.type) for p, v in zip(function.parameters, values, strict=True)}
         *most, last = function.body.body or (function.body,)
         single = isinstance(last, ast.Return) and not any(
             isinstance(n, ast.Return) for s in most for n in ast.walk(s)

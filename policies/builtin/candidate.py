@@ -9,7 +9,7 @@ from ...tools.c import ast
 from ...tools.c.ast import declare
 from ...tools.records import FunctionSpec
 from . import flow
-from .emit import INDENT, Printer
+from .emit import INDENT, Printer, folded
 from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, wrapped
 from .nest import Nest
 from .plan import Plan, globals_of, helpers
@@ -53,23 +53,24 @@ def assemble(unit: ast.Unit, spec: FunctionSpec, plan: Plan, make: Callable[[Sit
     device = helpers(unit, [s for n in plan.nests.values() for s in n.body])
     called = dict.fromkeys((*device, *sorted(plan.host_calls)))
     calls = {
-        name: (names.fresh(name) if name in RESERVED else name, tuple(globals_of(unit, name))) for name in called
+        name: (names.fresh(name) if name in RESERVED else name, tuple(globals_of(unit, name)))
+        for name in called
     }
     codes: dict[ast.For, Code] = {}
     for statement, nest in plan.nests.items():
         site = _site(unit, spec, plan, nest, names, calls)
         codes[statement] = make(site)
     functions = [
-        _function(unit, name, calls, on_device=name in device, on_host=name in plan.host_calls) for name in called
+        _function(unit, name, calls, on_device=name in device, on_host=name in plan.host_calls)
+        for name in called
     ]
     kernels = dict.fromkeys(text for code in codes.values() for text in code.kernels)
     launcher = _launcher(spec, plan, codes, calls)
     host = [
-        text
-        for name, text in ((BLOCKS, _BLOCKS), (LOAD, _LOAD), (STORE, _STORE))
-        if f"{name}(" in launcher
+        text for name, text in ((BLOCKS, _BLOCKS), (LOAD, _LOAD), (STORE, _STORE)) if f"{name}(" in launcher
     ]
-    return "\n\n".join((*functions, *kernels, *host, launcher)) + "\n"
+    text = "\n\n".join((*functions, *kernels, *host, launcher))
+    return "".join(f"{folded(line)}\n" for line in text.split("\n"))
 
 
 def _used_names(unit: ast.Unit, spec: FunctionSpec, plan: Plan) -> frozenset[str]:
@@ -198,7 +199,9 @@ class _HostPrinter(Printer):
         return super().headed(head, body, depth)
 
     def declarations(self, variables: tuple[ast.Variable, ...]) -> list[str]:
-        return super().declarations(tuple(constant(v) if v.name in self.plan.tables else v for v in variables))
+        return super().declarations(
+            tuple(constant(v) if v.name in self.plan.tables else v for v in variables)
+        )
 
     def allocated(self, variable: ast.Variable) -> list[str]:
         """A local array as scratch memory on the device."""
@@ -256,4 +259,3 @@ class _HostPrinter(Printer):
         if isinstance(lvalue, ast.Member) and not lvalue.arrow:
             return f"{self.raw(lvalue.base)}.{lvalue.field}"
         return self._spelled(lvalue)[0]
-

@@ -124,7 +124,7 @@ class _Tester:
         parts = []
         rest = step
         for stride in strides:
-            quotient, rest = _divided(rest, stride)
+            quotient, rest = divided(rest, stride)
             parts.append(quotient)
         parts.append(rest)
         if any(self.speller("a")(p) is None for p in parts):
@@ -164,7 +164,9 @@ class _Tester:
                 if not monomial:
                     terms.append(str(coefficient))
                 elif not varying:
-                    terms.append(f"{coefficient} {self.parameters.setdefault(monomial, f'p{len(self.parameters)}')}")
+                    terms.append(
+                        f"{coefficient} {self.parameters.setdefault(monomial, f'p{len(self.parameters)}')}"
+                    )
                 elif len(monomial) == 1:
                     terms.append(f"{coefficient} {self.spelled_name(str(varying[0]), instance)}")
                 else:
@@ -192,10 +194,12 @@ def _strides(
                 factor = step.coefficient(name)
                 if factor.value is None and not any(varies(n) for n in factor.names):
                     strides.add(factor)
-    return {key: tuple(sorted(s, key=lambda p: (-p.degree(), -p.terms[0][1], str(p)))) for key, s in found.items()}
+    return {
+        key: tuple(sorted(s, key=lambda p: (-p.degree(), -p.terms[0][1], str(p)))) for key, s in found.items()
+    }
 
 
-def _divided(dividend: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
+def divided(dividend: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
     """How often a stride goes into a subscript, term by term, and what is left."""
     leading, scale = stride.terms[0]
     quotient = constant(0)
@@ -209,6 +213,5 @@ def _divided(dividend: Polynomial, stride: Polynomial) -> tuple[Polynomial, Poly
 
 
 def _exact_quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
-    quotient, rest = _divided(dividend, divisor)
+    quotient, rest = divided(dividend, divisor)
     return quotient if not rest.terms else None
-

@@ -24,7 +24,14 @@ _PRECEDENCE = {
 _COMMA, _ASSIGN, _CONDITIONAL = 1, 2, 2
 _UNARY, _POSTFIX, _PRIMARY = 13, 14, 15
 # Compilers warn where these are mixed without parentheses, and people misread them.
-_CLARIFIED = {"&&": ("||",), "<<": ("+", "-"), ">>": ("+", "-"), "&": ("+", "-"), "|": ("+", "-"), "^": ("+", "-")}
+_CLARIFIED = {
+    "&&": ("||",),
+    "<<": ("+", "-"),
+    ">>": ("+", "-"),
+    "&": ("+", "-"),
+    "|": ("+", "-"),
+    "^": ("+", "-"),
+}
 
 Override = Callable[[ast.Expr], str | None]
 
@@ -70,7 +77,9 @@ class Printer:
                 level = _PRECEDENCE[op]
                 return f"{self._operand(left, op, level)} {op} {self._operand(right, op, level + 1)}", level
             case ast.Assign(op=op, target=target, value=value):
-                converted = self.converted(value, target.type) if op == "=" else self.expression(value, _ASSIGN)
+                converted = (
+                    self.converted(value, target.type) if op == "=" else self.expression(value, _ASSIGN)
+                )
                 return f"{self.expression(target, _UNARY)} {op} {converted}", _ASSIGN
             case ast.Step(op=op, prefix=True, target=target):
                 return f"{op}{self.expression(target, _UNARY)}", _UNARY
@@ -78,7 +87,10 @@ class Printer:
                 return f"{self.expression(target, _POSTFIX)}{op}", _POSTFIX
             case ast.Conditional(condition=condition, then=then, otherwise=otherwise):
                 first = self.expression(condition, _CONDITIONAL + 1)
-                return f"{first} ? {self.expression(then)} : {self.expression(otherwise, _ASSIGN)}", _CONDITIONAL
+                return (
+                    f"{first} ? {self.expression(then)} : {self.expression(otherwise, _ASSIGN)}",
+                    _CONDITIONAL,
+                )
             case ast.Cast(operand=operand, type=type):
                 return f"({declare(type)}){self.expression(operand, _UNARY)}", _UNARY
             case ast.Call():
@@ -197,3 +209,19 @@ class Printer:
                 return self.expression(expression)
             case _:
                 return ""
+
+
+def folded(line: str, width: int = 110) -> str:
+    """A line broken after operators and commas, outside of as many parentheses as can be, until it fits."""
+    if len(line) <= width or line.lstrip().startswith(("//", "#")):
+        return line
+    indent = len(line) - len(line.lstrip())
+    best, depth = None, 0
+    for i, c in enumerate(line[: width + 1]):
+        depth += (c in "([{") - (c in ")]}")
+        if c == " " and i > indent + 2 * len(INDENT) and line[i - 1] in ",+-*/%&|^?:<>=":
+            best = min(best or (depth, -i), (depth, -i))
+    if best is None:
+        return line
+    at = -best[1]
+    return f"{line[:at]}\n{folded(' ' * (indent + 2 * len(INDENT)) + line[at + 1 :], width)}"

@@ -11,6 +11,7 @@ from ...tools.c import ast
 from ...tools.c.ast import CType, declare
 from ...tools.c.polynomial import from_expr
 from . import flow
+from .accesses import Access
 from .emit import INDENT, Override, Printer
 from .loops import Loop
 from .nest import Nest
@@ -63,7 +64,9 @@ class Site:
         mentioned = {**self.nest.names, **self.globals_called}
         first = [n for n in self.order if n in mentioned]
         return {
-            n: mentioned[n] for n in dict.fromkeys((*first, *mentioned)) if n not in own and n not in self.tables
+            n: mentioned[n]
+            for n in dict.fromkeys((*first, *mentioned))
+            if n not in own and n not in self.tables
         }
 
     def parameter(self, name: ast.Name) -> str:
@@ -135,10 +138,19 @@ def axes(nest: Nest, innermost: Loop | None = None) -> dict[Axis, Loop]:
 
 def contiguous(nest: Nest) -> Loop:
     """The loop along which most accesses are contiguous; the innermost where several are."""
-    return max(reversed(nest.loops), key=lambda loop: sum(stride(a, loop) == 1 for a in nest.accesses))
+    return by_contiguity(nest)[0]
 
 
-def stride(access, loop: Loop) -> int | None:
+def by_contiguity(nest: Nest) -> list[Loop]:
+    """The loops, those along which most accesses are contiguous first."""
+    return sorted(reversed(nest.loops), key=lambda loop: -contiguous_accesses(nest, loop))
+
+
+def contiguous_accesses(nest: Nest, loop: Loop) -> int:
+    return sum(stride(access, loop) == 1 for access in nest.accesses)
+
+
+def stride(access: Access, loop: Loop) -> int | None:
     """By how many elements an access moves from one iteration of the loop to the next; None: not by a constant."""
     indices = [s for s in access.location.steps if not isinstance(s, str)]
     if not indices or any(s.degree(loop.variable) for s in indices[:-1]):
@@ -205,7 +217,9 @@ class Index:
         """The line that gives the loop's variable its value, where the counter is not the variable itself."""
         if self.wide:
             return []
-        return [f"const {self.loop.type.spelling} {self.loop.variable} = ({self.loop.type.spelling}){self.counter};"]
+        return [
+            f"const {self.loop.type.spelling} {self.loop.variable} = ({self.loop.type.spelling}){self.counter};"
+        ]
 
     def strided(self, by: str | None = None) -> tuple[str, str]:
         """The two lines that head a loop over all iterations that are this thread's."""

@@ -65,7 +65,12 @@ def counted(loop: ast.For) -> Loop | str:
         return f"moves {name} away from its bound"
     if bound.type.kind not in ("int", "bool", "enum") or first.type.kind not in ("int", "bool", "enum"):
         return "has a bound that is no integer"
-    if type.signed and not bound.type.signed and (bound.type.size or 0) >= (type.size or 0) and not _natural(first):
+    if (
+        type.signed
+        and not bound.type.signed
+        and (bound.type.size or 0) >= (type.size or 0)
+        and not _natural(first)
+    ):
         return f"compares {name}, which may be negative, with an unsigned bound"
     changed = flow.written([loop.body]) | {name}
     if name in flow.written([loop.body]):

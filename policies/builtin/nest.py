@@ -126,18 +126,19 @@ def _repeatable(statement: ast.Stmt) -> bool:
             return False
     nodes = [n for v in values for n in ast.walk(v)]
     return plain and not any(
-        isinstance(n, ast.Assign | ast.Step) or (isinstance(n, ast.Call) and not is_library_function(n.function))
+        isinstance(n, ast.Assign | ast.Step)
+        or (isinstance(n, ast.Call) and not is_library_function(n.function))
         for n in nodes
     )
 
 
-def _nest(
-    statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], around: Surroundings
-) -> Nest:
+def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], around: Surroundings) -> Nest:
     for loop in loops:
         exit_ = _leaves_early(statements_of(loop.statement.body))
         if exit_ is not None:
-            raise Refused("loop-exit", f"{loop_at(loop.place)} may end early at line {exit_.place.line}", exit_.place)
+            raise Refused(
+                "loop-exit", f"{loop_at(loop.place)} may end early at line {exit_.place.line}", exit_.place
+            )
         if not loop.declares and around.live_after(loop.variable):
             message = f"{loop.variable} is read after the {loop_at(loop.place)}"
             raise Refused("scalar-live-out", message, loop.place)
@@ -219,7 +220,9 @@ def _related(around: Surroundings, one: str, other: str) -> bool:
 def _atomic(accesses: tuple[Access, ...]) -> frozenset[str]:
     """Arrays that the nest only updates, in ways that an atomic operation can."""
     roots = {a.location.root for a in accesses if a.kind == "write"}
-    return frozenset(r for r in roots if all(a.update and not a.helper for a in accesses if a.location.root == r))
+    return frozenset(
+        r for r in roots if all(a.update and not a.helper for a in accesses if a.location.root == r)
+    )
 
 
 def _independent(loops: list[Loop], body: tuple[ast.Stmt, ...], found: dict[str, Conflict]) -> list[Loop]:

@@ -42,7 +42,8 @@ def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
         construct, place = unit.unsupported[spec.name]
         raise Refused("construct", f"{construct} is not translated", place)
     names = {
-        origin: tuple(p.name for p in spec.parameters if p.origin == origin) for origin in ("parameter", "global")
+        origin: tuple(p.name for p in spec.parameters if p.origin == origin)
+        for origin in ("parameter", "global")
     }
     function = unshadowed(unit.functions[spec.name], names["parameter"], (*names["global"], *unit.functions))
     planner = _Planner(unit, function, spec)
@@ -130,7 +131,9 @@ class _Planner:
             again.insert(0, statement.condition)
         states = pointers.repeated(states, statement)
         inside = states
-        if statement.condition is not None and not (isinstance(statement, ast.While) and statement.test_after):
+        if statement.condition is not None and not (
+            isinstance(statement, ast.While) and statement.test_after
+        ):
             inside = pointers.entering(states, statement.condition, True)
         self.rest.append(tuple(again))
         self.depth += 1
@@ -187,8 +190,9 @@ class _Planner:
                     self.plan.host_calls |= {name, *called_by(self.unit, name)}
                 case ast.Call(function=name) if not is_library_function(name):
                     raise Refused("unknown-call", f"{name} is not translated", node.place)
-                case ast.Assign(target=ast.Name(scope="global", name=name)) | ast.Step(
-                    target=ast.Name(scope="global", name=name)
+                case (
+                    ast.Assign(target=ast.Name(scope="global", name=name))
+                    | ast.Step(target=ast.Name(scope="global", name=name))
                 ):
                     raise Refused("construct", f"the global variable {name} is written", node.place)
                 case ast.Subscript() | ast.Unary(op="*") if node.type.kind == "pointer":

@@ -66,7 +66,9 @@ def after(states: States, statement: ast.Stmt) -> States:
         case ast.If(condition=condition, then=then, otherwise=otherwise):
             taken = after(entering(states, condition, True), then)
             skipped = entering(states, condition, False)
-            return _bounded(taken | (after(skipped, otherwise) if otherwise is not None else skipped), statement)
+            return _bounded(
+                taken | (after(skipped, otherwise) if otherwise is not None else skipped), statement
+            )
         case ast.For(init=init):
             if init is not None:
                 states = after(states, init)
@@ -113,12 +115,17 @@ def entering(states: States, condition: ast.Expr, holds: bool) -> States:
 def _effects(states: States, expression: ast.Expr) -> States:
     for node in ast.walk(expression):
         match node:
-            case ast.Assign(op="=", target=ast.Name(name=name, type=type), value=value) if type.kind == "pointer":
+            case ast.Assign(op="=", target=ast.Name(name=name, type=type), value=value) if (
+                type.kind == "pointer"
+            ):
                 states = _set(states, name, value)
-            case ast.Assign(target=ast.Name(name=name, type=type)) | ast.Step(
-                target=ast.Name(name=name, type=type)
+            case (
+                ast.Assign(target=ast.Name(name=name, type=type))
+                | ast.Step(target=ast.Name(name=name, type=type))
             ) if type.kind == "pointer":
-                states = _bound(states, name, lambda known, n=name: [Origin(known.get(n, Origin(n)).array, False)])
+                states = _bound(
+                    states, name, lambda known, n=name: [Origin(known.get(n, Origin(n)).array, False)]
+                )
             case ast.Unary(op="&", operand=ast.Name(name=name, type=type)) if type.kind == "pointer":
                 raise Refused("construct", f"the address of the pointer {name} is taken", node.place)
     return states

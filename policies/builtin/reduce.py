@@ -12,7 +12,20 @@ from ...tools.c import ast
 from ...tools.c.ast import declare
 from . import flow
 from .emit import INDENT, Printer
-from .kernel import LOAD, BodyPrinter, Code, Index, Launch, Site, axes, blocks, index, iteration, launch, wrapped
+from .kernel import (
+    LOAD,
+    BodyPrinter,
+    Code,
+    Index,
+    Launch,
+    Site,
+    axes,
+    blocks,
+    index,
+    iteration,
+    launch,
+    wrapped,
+)
 from .reduction import Reduction
 from .threads import Mapping
 from .tree import Names
@@ -109,7 +122,9 @@ def finished(site: Site, names: Names, kernel: str, run: Launch, partials: dict[
         partial = partials[r.name]
         last = names.fresh(f"{site.kernel.removesuffix('_kernel')}_{word(r)}", "_kernel")
         stores = site.returned is not None
-        others = [n for k, n in flow.names_in([site.returned] if site.returned else []).items() if k != r.name]
+        others = [
+            n for k, n in flow.names_in([site.returned] if site.returned else []).items() if k != r.name
+        ]
         kernels.append(finishing_kernel(site, last, r, others))
         target = site.result if stores else partial
         arguments = [count, partial, r.name, target, *(n.name for n in others)]
@@ -176,7 +191,9 @@ def block_function_text(reduction: Reduction) -> str:
     r, type = reduction, reduction.type.spelling
     narrow = (r.type.size or 4) < 4
     shuffled = f"{'(int)' if narrow else ''}value"
-    described = _WORDS[r.operator][1] if r.operator in _WORDS else f"value {r.operator[1:]}, if any thread has it,"
+    described = (
+        _WORDS[r.operator][1] if r.operator in _WORDS else f"value {r.operator[1:]}, if any thread has it,"
+    )
     return f"""\
 // The {described} over all threads of a block, in its first thread.
 static __device__ {type} {block_function(r)}({type} value)

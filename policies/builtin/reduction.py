@@ -77,14 +77,18 @@ def _update(name: str, type: ast.CType, statement: Any) -> str | None:
     match statement:
         case ast.Evaluate(expression=ast.Step(target=ast.Name(name=target))) if target == name:
             return "+"
-        case ast.Evaluate(expression=ast.Assign(op=op, target=ast.Name(name=target), value=value)) if target == name:
+        case ast.Evaluate(expression=ast.Assign(op=op, target=ast.Name(name=target), value=value)) if (
+            target == name
+        ):
             if op != "=":
                 return _SUMS.get(op) if not _mentions(name, value) and _exact(type, value.type) else None
             return _assigned(name, type, value)
         case ast.If(condition=condition, then=then, otherwise=None):
             body = then.body if isinstance(then, ast.Block) else (then,)
             match body:
-                case (ast.Evaluate(expression=ast.Assign(op="=", target=ast.Name(name=target), value=value)),):
+                case (
+                    ast.Evaluate(expression=ast.Assign(op="=", target=ast.Name(name=target), value=value)),
+                ):
                     if target == name and not _mentions(name, value):
                         return _extremum(name, type, condition, value, when_true=True)
     return None
@@ -162,7 +166,9 @@ def _same(a: Any, b: Any) -> bool:
         if a.__class__ is not b.__class__:
             return False
         return all(
-            _same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.name not in ("place", "type")
+            _same(getattr(a, f.name), getattr(b, f.name))
+            for f in fields(a)
+            if f.name not in ("place", "type")
         )
     if isinstance(a, tuple):
         return isinstance(b, tuple) and len(a) == len(b) and all(map(_same, a, b))

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .kernel import Code, Site
+from .kernel import Code, Site, by_contiguity, contiguous_accesses
 from .nest import Nest
+from .product import is_product, product_kernel
 from .reduce import reduction_kernels
+from .stencil import is_stencil, stencil_kernel
 from .threads import COARSENED, NAIVE, RESHAPED, Mapping, map_kernel
+from .vectors import is_vectorizable, vector_kernels
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,30 @@ def _mapped(mapping: Mapping) -> Callable[[Site], Code]:
     return emit
 
 
+def _is_tiled(nest: Nest) -> bool:
+    return is_stencil(nest) or is_product(nest)
+
+
+def _tiled(site: Site) -> Code:
+    return product_kernel(site) if is_product(site.nest) else stencil_kernel(site)
+
+
+def _is_swappable(nest: Nest) -> bool:
+    return (
+        len(nest.loops) > 1 and not nest.reductions and contiguous_accesses(nest, by_contiguity(nest)[1]) > 0
+    )
+
+
+def _swapped(site: Site) -> Code:
+    return map_kernel(site, NAIVE, along_x=by_contiguity(site.nest)[1])
+
+
 STRATEGIES = (
     Strategy("naive", "one thread an element", lambda nest: True, _mapped(NAIVE)),
     Strategy("coarsened", "four elements a thread", lambda nest: True, _mapped(COARSENED)),
+    Strategy("tiled", "a tile of the input in shared memory", _is_tiled, _tiled),
+    Strategy("vectorized", "16-byte words in place of single elements", is_vectorizable, vector_kernels),
+    Strategy("swapped", "threads next to each other along the other loop", _is_swappable, _swapped),
     Strategy("reshaped", "smaller blocks", lambda nest: True, _mapped(RESHAPED)),
 )
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .emit import INDENT
-from .kernel import MOST_BLOCKS_Y, Axis, BodyPrinter, Code, Site, axes, blocks, guarded, index, iteration, launch
+from .kernel import (
+    MOST_BLOCKS_Y,
+    Axis,
+    BodyPrinter,
+    Code,
+    Site,
+    axes,
+    blocks,
+    guarded,
+    index,
+    iteration,
+    launch,
+)
 from .loops import Loop
 
 Shape = tuple[int, ...]

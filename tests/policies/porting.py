@@ -44,7 +44,9 @@ def spec_of(source: str, name: str = "f") -> FunctionSpec:
         declaration = f"{function.result.spelling} *result"
         dtype = _DTYPES[function.result.spelling]
         parameters.append(
-            Parameter(name="result", declaration=declaration, dtype=dtype, role="out", shape=("1",), origin="result")
+            Parameter(
+                name="result", declaration=declaration, dtype=dtype, role="out", shape=("1",), origin="result"
+            )
         )
     return FunctionSpec(
         name=name,
@@ -94,7 +96,9 @@ def ports(source: str, name: str = "f") -> dict[str, Candidate]:
     made = plan(unit, spec)
     return {
         s.name: Candidate(
-            files=(File(name=f"{name}.cu", language="cuda", text=assemble(unit, spec, made, written_with(s))),),
+            files=(
+                File(name=f"{name}.cu", language="cuda", text=assemble(unit, spec, made, written_with(s))),
+            ),
             entry=spec.launcher,
         )
         for s in STRATEGIES

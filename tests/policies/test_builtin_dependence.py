@@ -228,8 +228,14 @@ PARALLEL = {
         2,
     ),
     "counting down": ("void f(int n, float *x) { for (int i = n - 1; i >= 0; i--) x[i] += i; }", 1),
-    "counting in threes": ("void f(int n, float *x) { for (int i = 1; i < n; i += 3) x[i] = x[i - 1] + x[i + 1]; }", 1),
-    "wide counter": ("void f(unsigned long n, float *x) { for (unsigned long i = 0; i < n; i++) x[i] += i; }", 1),
+    "counting in threes": (
+        "void f(int n, float *x) { for (int i = 1; i < n; i += 3) x[i] = x[i - 1] + x[i + 1]; }",
+        1,
+    ),
+    "wide counter": (
+        "void f(unsigned long n, float *x) { for (unsigned long i = 0; i < n; i++) x[i] += i; }",
+        1,
+    ),
 }
 
 

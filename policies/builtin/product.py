@@ -1,0 +1,272 @@
+"""Matrix products through shared memory: a block loads square tiles of both factors and works on them together.
+
+("Shared Memory", CUDA C++ Programming Guide: the blocked matrix product, for factors stored in either order.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from ...tools.c import ast
+from . import flow
+from .accesses import Access
+from .emit import INDENT, Printer
+from .kernel import MOST_BLOCKS_Y, Axis, BodyPrinter, Code, Index, Site, axes, blocks, guarded, launch, stride
+from .loops import Loop, counted, statements_of
+from .nest import Nest
+
+TILE = 16
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor's element in the inner loop. `axis` is the one whose loop it depends on; `along_sum`: its memory runs
+    along the sum's loop, so threads next to each other load along that."""
+
+    access: Access
+    axis: Axis
+    along_sum: bool
+
+
+@dataclass(frozen=True)
+class Product:
+    """``before; for (sum) statement; after``, where `statement` adds products of two factors.
+
+    `target` is set where the sum goes to an element of memory, which a register then stands for.
+    """
+
+    sum: Loop
+    factors: tuple[Factor, ...]
+    before: tuple[ast.Stmt, ...]
+    statement: ast.Stmt
+    after: tuple[ast.Stmt, ...]
+    target: ast.Expr | None
+
+
+def is_product(nest: Nest) -> bool:
+    return product_of(nest) is not None
+
+
+def product_of(nest: Nest) -> Product | None:
+    """The product that a nest computes, or None."""
+    if len(nest.loops) != 2 or nest.reductions or nest.atomic or any(loop.step != 1 for loop in nest.loops):
+        return None
+    if nest.inner:
+        if len(nest.inner) != 1 or len(nest.body) != 1:
+            return None
+        loop, before, after = nest.inner[0], (), ()
+        (statement,) = nest.body
+    else:
+        fors = [i for i, s in enumerate(nest.body) if isinstance(s, ast.For)]
+        if len(fors) != 1:
+            return None
+        at = fors[0]
+        found = counted(nest.body[at])  # type: ignore[arg-type]
+        inside = statements_of(nest.body[at].body)  # type: ignore[union-attr]
+        if isinstance(found, str) or len(inside) != 1:
+            return None
+        loop, before, after = found, nest.body[:at], nest.body[at + 1 :]
+        (statement,) = inside
+    match statement:
+        case ast.Evaluate(expression=ast.Assign(op="+=" | "-=", target=target, value=ast.Binary(op="*"))):
+            pass
+        case _:
+            return None
+    changing = flow.written(nest.body) | flow.declared_in(nest.body).keys()
+    if loop.step != 1 or not changing.isdisjoint(
+        flow.names_in([loop.first, loop.bound]).keys() - {loop.variable}
+    ):
+        return None
+    around = (*before, *after)
+    if not all(isinstance(s, ast.Declare | ast.Evaluate) for s in around) or any(
+        not v.type.scalar for v in flow.declared_in(around).values()
+    ):
+        return None
+    if loop.variable in flow.names_in(after):
+        return None
+    by_axis = axes(nest)
+    factors = [f for f in (_factor(a, loop, by_axis, nest) for a in nest.accesses) if f is not None]
+    if sorted(f.axis for f in factors) != ["x", "y"]:
+        return None
+    memory = None if isinstance(target, ast.Name) else target
+    if memory is not None and not _held(memory, loop, nest):
+        return None
+    return Product(loop, tuple(factors), before, statement, after, memory)
+
+
+def _factor(access: Access, loop: Loop, by_axis: dict[Axis, Loop], nest: Nest) -> Factor | None:
+    """A read that depends on the sum's loop and on one of the others, with what it is made of known to every thread."""
+    names = flow.names_in([access.expression]).keys()
+    loops = {a: parallel for a, parallel in by_axis.items() if parallel.variable in names}
+    own = {loop.variable, *(parallel.variable for parallel in nest.loops)}
+    if (
+        access.kind != "read"
+        or loop.variable not in names
+        or len(loops) != 1
+        or access.conditional
+        or access.helper
+        or access.location.root in nest.written
+        or not (names - own <= nest.names.keys())
+        or not access.expression.type.scalar
+    ):
+        return None
+    (axis,) = loops
+    along_sum = stride(access, loops[axis]) != 1
+    return Factor(access, axis, along_sum)
+
+
+def _held(target: ast.Expr, loop: Loop, nest: Nest) -> bool:
+    """Whether an element of memory can be held in a register throughout the sum."""
+    place = next(a.location for a in nest.accesses if a.expression == target)
+    root = place.root
+    others = [a for a in nest.accesses if a.location.root == root and a.location != place]
+    return (
+        loop.variable not in flow.names_in([target])
+        and not others
+        and root not in nest.overlapping
+        and target.type.scalar
+    )
+
+
+def product_kernel(site: Site) -> Code:
+    product = product_of(site.nest)
+    assert product is not None
+    names = site.names()
+    by_axis = axes(site.nest)
+    printer = BodyPrinter(site)
+    first_sum, end_sum = names.fresh(f"{product.sum.variable}0"), names.fresh(f"{product.sum.variable}_end")
+    y0, register = names.fresh("y0"), names.fresh("total")
+    indices = {a: Index(loop, a, names.fresh(f"t{a}"), printer) for a, loop in by_axis.items()}
+    tiles = {f: names.fresh(f"{f.access.location.root}_tile") for f in product.factors}
+    k = product.sum.variable
+    sum_index = Index(product.sum, "x", first_sum, printer)
+
+    spelled: dict[ast.Expr, str] = {
+        f.access.expression: (
+            f"{tiles[f]}[threadIdx.y][{k} - {first_sum}]"
+            if f.axis == "y"
+            else f"{tiles[f]}[{k} - {first_sum}][threadIdx.x]"
+        )
+        for f in product.factors
+    }
+    if product.target is not None:
+        spelled[product.target] = register
+    inner = Printer(spelled.get, dict(site.calls))
+    inside = " && ".join(i.inside for i in reversed(indices.values()))
+
+    lines = [site.head(site.kernel, site.parameters()), "{"]
+    for f, name in tiles.items():
+        lines.append(f"{INDENT}__shared__ {f.access.expression.type.spelling} {name}[{TILE}][{TILE + 1}];")
+    lines += site.table_lines(1)
+    lines.append(f"{INDENT}{indices['x'].declaration()}")
+    y = indices["y"]
+    start = y.value(f"(long long)blockIdx.y * {TILE}")
+    lines += [
+        f"{INDENT}for (long long {y0} = {start}; {y.inside.replace(y.counter, y0, 1)};",
+        f"{INDENT}     {y0} += (long long)gridDim.y * {TILE}) {{",
+        f"{INDENT * 2}const long long {y.counter} = {y0} + threadIdx.y;",
+    ]
+    for i in reversed(indices.values()):
+        lines += [f"{INDENT * 2}{line}" for line in i.variable()]
+    held = ast.Variable(register, product.target.type, y.loop.place) if product.target is not None else None
+    lines += [f"{INDENT * 2}{line}" for line in _before(site, product, held, inside)]
+    first = printer.expression(product.sum.first)
+    lines += [
+        f"{INDENT * 2}for (long long {first_sum} = {first}; {sum_index.inside}; {first_sum} += {TILE}) {{",
+    ]
+    for f, name in tiles.items():
+        lines += [f"{INDENT * 3}{line}" for line in _loading(f, name, product, indices, first_sum, y0)]
+    bound = sum_index.bound if not product.sum.inclusive else f"{sum_index.bound} + 1"
+    step = f"{product.sum.type.spelling} {k} = {first_sum}; {k} < {end_sum}; {k}++"
+    lines += [
+        f"{INDENT * 3}__syncthreads();",
+        f"{INDENT * 3}const long long {end_sum} = {first_sum} + {TILE} < {bound} ? {first_sum} + {TILE} : {bound};",
+        f"{INDENT * 3}if ({inside}) {{",
+        f"{INDENT * 4}for ({step})",
+        *inner.statement(product.statement, 5),
+        f"{INDENT * 3}}}",
+        f"{INDENT * 3}__syncthreads();",
+        f"{INDENT * 2}}}",
+    ]
+    after = printer.statements(product.after, 3)
+    if product.target is not None:
+        after.insert(0, f"{INDENT * 3}{printer.expression(product.target)} = {register};")
+    lines += [*_where(inside, after, 2), f"{INDENT}}}", "}"]
+
+    grid = [blocks(loop, TILE, most=None if a == "x" else MOST_BLOCKS_Y) for a, loop in by_axis.items()]
+    run = launch(names, site.kernel, (TILE, TILE), grid, site.arguments())
+    return Code(("\n".join(lines),), guarded(site.nest.loops, run.lines))
+
+
+def _before(site: Site, product: Product, held: ast.Variable | None, inside: str) -> list[str]:
+    """Declarations for all threads, and their values for those inside the loops."""
+    printer = BodyPrinter(site)
+    declared = [
+        ast.Variable(n.name, n.type, n.place) for n in site.nest.private if n.name != product.sum.variable
+    ]
+    guarded_statements: list[ast.Stmt] = []
+    for statement in product.before:
+        if not isinstance(statement, ast.Declare):
+            guarded_statements.append(statement)
+            continue
+        for v in statement.variables:
+            known = v.init is None or isinstance(v.init, ast.Literal)
+            declared.append(v if known else dataclasses.replace(v, init=None))
+            if v.init is not None and not known:
+                name = ast.Name(v.name, "local", v.type, v.place)
+                assign = ast.Assign("=", name, v.init, v.type, v.place)
+                guarded_statements.append(ast.Evaluate(assign, v.place))
+    if held is not None and product.target is not None:
+        declared.append(held)
+        name = ast.Name(held.name, "local", held.type, held.place)
+        assign = ast.Assign("=", name, product.target, held.type, held.place)
+        guarded_statements.append(ast.Evaluate(assign, held.place))
+    lines = [
+        f"{line};"
+        for v in declared
+        for line in printer.declarations(
+            (dataclasses.replace(v, type=dataclasses.replace(v.type, const=False)),)
+        )
+    ]
+    return [*lines, *_where(inside, printer.statements(guarded_statements, 1), 0)]
+
+
+def _where(inside: str, lines: list[str], depth: int) -> list[str]:
+    """The lines under a condition; none where there are none."""
+    pad = INDENT * depth
+    if len(lines) < 2:
+        return [f"{pad}if ({inside})", *lines] if lines else []
+    return [f"{pad}if ({inside}) {{", *lines, f"{pad}}}"]
+
+
+def _loading(
+    factor: Factor, name: str, product: Product, indices: dict[Axis, Index], first_sum: str, y0: str
+) -> list[str]:
+    """Lines that load a factor's tile, threads along x next to each other in memory."""
+    loop, sum_loop = indices[factor.axis].loop, product.sum
+    sum_thread, own_thread = (
+        ("threadIdx.x", "threadIdx.y") if factor.along_sum else ("threadIdx.y", "threadIdx.x")
+    )
+    row, column = (own_thread, sum_thread) if factor.axis == "y" else (sum_thread, own_thread)
+    outer = {"x": f"{indices['x'].counter} - threadIdx.x", "y": y0}[factor.axis]
+    at_sum = f"{first_sum} + {sum_thread}"
+    names = {sum_loop.variable: at_sum}
+    at_loop = indices[factor.axis].counter
+    if own_thread != f"threadIdx.{factor.axis}":
+        at_loop = names[loop.variable] = f"{outer} + {own_thread}"
+
+    def spelled(expression: ast.Expr) -> str | None:
+        if isinstance(expression, ast.Name) and expression.name in names:
+            return f"({expression.type.spelling})({names[expression.name]})"
+        return None
+
+    printer = Printer(spelled)
+    checks = [
+        f"{at} {part.comparison} {Index(part, 'x', '', printer).bound}"
+        for at, part in ((at_loop, loop), (at_sum, sum_loop))
+    ]
+    return [
+        f"if ({' && '.join(checks)})",
+        f"{INDENT}{name}[{row}][{column}] = {printer.expression(factor.access.expression)};",
+    ]

@@ -1,0 +1,197 @@
+"""Contiguous loops with vector loads and stores: each thread works on the elements of one 16-byte word.
+
+("Increase Performance with Vectorized Memory Access", NVIDIA developer blog, 2013.) The launcher falls back on the plain
+kernel where an array does not start at a multiple of the word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...tools.c import ast
+from ...tools.c.polynomial import atom, from_expr
+from .emit import INDENT
+from .kernel import BodyPrinter, Code, Site, blocks, guarded, iteration, launch
+from .loops import Loop
+from .nest import Nest
+from .reduce import MOST_BLOCKS, finished, reducing_kernel, reduction_kernels
+from .threads import NAIVE, map_kernel
+from .tree import Names
+
+BLOCK = 256
+WORD = 16
+_TYPES = {
+    "float": "float",
+    "double": "double",
+    "int": "int",
+    "unsigned int": "uint",
+    "unsigned char": "uchar",
+    "signed char": "char",
+    "short": "short",
+    "unsigned short": "ushort",
+    "long long": "longlong",
+    "unsigned long long": "ulonglong",
+}
+
+
+@dataclass(frozen=True)
+class Vectored:
+    """An array that a loop walks through element by element."""
+
+    array: str
+    element: ast.CType
+    reads: bool
+    writes: bool
+
+
+def is_vectorizable(nest: Nest) -> bool:
+    return bool(vectored(nest))
+
+
+def vectored(nest: Nest) -> tuple[Vectored, ...]:
+    """The arrays that a nest walks through, element i in iteration i; none where it touches others or has another form."""
+    if len(nest.loops) != 1 or nest.inner or nest.atomic or nest.overlapping:
+        return ()
+    loop = nest.loops[0]
+    first = from_expr(loop.first)
+    if loop.step != 1 or loop.inclusive or first is None or first.value != 0:
+        return ()
+    found: dict[str, Vectored] = {}
+    for access in nest.accesses:
+        root, steps, type = access.location.root, access.location.steps, access.expression.type
+        if steps != (atom(loop.variable),):
+            if root in nest.written or any(
+                not isinstance(s, str) and loop.variable in s.names for s in steps
+            ):
+                return ()
+            continue
+        if access.conditional or access.inner or access.helper or type.spelling not in _TYPES:
+            return ()
+        known = found.get(root, Vectored(root, type, False, False))
+        reads = known.reads or (access.kind == "read" and not known.writes)
+        found[root] = Vectored(root, known.element, reads, known.writes or access.kind == "write")
+    constant = {a.location.root for a in nest.accesses} - found.keys()
+    if (
+        any(not s.element.size or found.keys() & constant for s in found.values())
+        or _lanes(tuple(found.values())) < 2
+    ):
+        return ()
+    return tuple(found.values())
+
+
+def _lanes(arrays: tuple[Vectored, ...]) -> int:
+    """Elements a thread: as many as the widest element's word holds, and as vector types have."""
+    return min((4, *(WORD // (a.element.size or WORD) for a in arrays)))
+
+
+def vector_kernels(site: Site) -> Code:
+    arrays = vectored(site.nest)
+    loop, lanes = site.nest.loops[0], _lanes(arrays)
+    names = site.names()
+    kernel = names.fresh(site.kernel.removesuffix("_kernel") + "_vector", "_kernel")
+    vector = Site(**{**site.__dict__, "kernel": kernel})
+    plain = (reduction_kernels if site.nest.reductions else map_kernel)(site, NAIVE)
+    first = names.fresh("first")
+    position = f"{lanes} * ((long long)blockIdx.x * blockDim.x + threadIdx.x)"
+    bound = BodyPrinter(site).expression(loop.bound, 10)
+
+    def words(depth: int) -> list[str]:
+        return _words(vector, arrays, lanes, first, bound, names, depth)
+
+    if site.nest.reductions:
+        partials = {r.name: names.fresh(f"{r.name}_partial") for r in site.nest.reductions}
+
+        def strided(depth: int) -> list[str]:
+            pad = INDENT * depth
+            return [
+                f"{pad}for (long long {first} = {position}; {first} < {bound};",
+                f"{pad}     {first} += {lanes} * (long long)gridDim.x * blockDim.x) {{",
+                *words(depth + 1),
+                f"{pad}}}",
+            ]
+
+        text = reducing_kernel(vector, partials, strided, dimensions=1)
+        grid = [blocks(loop, BLOCK, lanes, MOST_BLOCKS[0][0])]
+        run = launch(names, kernel, (BLOCK,), grid, vector.arguments(partials.values()))
+        code = finished(vector, names, text, run, partials)
+        lines = code.launch
+        texts = code.kernels
+    else:
+        lines_ = [vector.head(kernel, vector.parameters()), "{", *site.table_lines(1)]
+        lines_ += [f"{INDENT}const long long {first} = {position};", *words(1), "}"]
+        run = launch(names, kernel, (BLOCK,), [blocks(loop, BLOCK, lanes)], vector.arguments())
+        lines = guarded(site.nest.loops, run.lines)
+        texts = ("\n".join(lines_),)
+    addresses = " | ".join(f"(size_t){a.array}" for a in arrays)
+    condition = f"(({addresses}) % {WORD} == 0)" if len(arrays) > 1 else f"({addresses} % {WORD} == 0)"
+    return Code(
+        tuple(dict.fromkeys((*plain.kernels, *texts))),
+        (
+            f"if {condition} {{",
+            *_inside(lines),
+            "} else {",
+            *_inside(plain.launch),
+            "}",
+        ),
+    )
+
+
+def _inside(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Lines for a block of their own, without the braces of one that they may have already."""
+    return lines[1:-1] if lines[0] == "{" else tuple(f"{INDENT}{line}" for line in lines)
+
+
+def _words(
+    site: Site, arrays: tuple[Vectored, ...], lanes: int, first: str, bound: str, names: Names, depth: int
+) -> list[str]:
+    """One thread's word of each array, and element by element what is left at the end."""
+    loop = site.nest.loops[0]
+    pad, inner = INDENT * depth, INDENT * (depth + 1)
+    lane = names.fresh("lane")
+    held = {a.array: names.fresh(f"{a.array}_lane") for a in arrays}
+    spelled = {
+        a.expression: f"{held[a.location.root]}[{lane}]"
+        for a in site.nest.accesses
+        if a.location.root in held
+    }
+    printer = BodyPrinter(site, spelled.get)
+    lines = [f"{pad}if ({first} + {lanes} <= {bound}) {{"]
+    for a in arrays:
+        type, name = a.element.spelling, held[a.array]
+        if a.reads:
+            word = names.fresh(f"{a.array}_word")
+            vector = _vector(a, lanes)
+            parts = ", ".join(f"{word}.{c}" for c in "xyzw"[:lanes])
+            lines.append(f"{inner}const {vector} {word} = ((const {vector} *){a.array})[{first} / {lanes}];")
+            lines.append(f"{inner}{type} {name}[{lanes}] = {{{parts}}};")
+        else:
+            lines.append(f"{inner}{type} {name}[{lanes}];")
+    lines += [
+        f"{inner}for (int {lane} = 0; {lane} < {lanes}; {lane}++) {{",
+        f"{inner}{INDENT}{_variable(loop, f'({first} + {lane})')}",
+        *iteration(site, printer, depth + 2),
+        f"{inner}}}",
+    ]
+    for a in arrays:
+        if a.writes:
+            parts = ", ".join(f"{held[a.array]}[{n}]" for n in range(lanes))
+            vector = _vector(a, lanes)
+            lines.append(f"{inner}(({vector} *){a.array})[{first} / {lanes}] = make_{vector}({parts});")
+    rest = names.fresh("rest")
+    lines += [
+        f"{pad}}} else {{",
+        f"{inner}for (long long {rest} = {first}; {rest} < {bound}; {rest}++) {{",
+        f"{inner}{INDENT}{_variable(loop, rest)}",
+        *iteration(site, BodyPrinter(site), depth + 2),
+        f"{inner}}}",
+        f"{pad}}}",
+    ]
+    return lines
+
+
+def _vector(array: Vectored, lanes: int) -> str:
+    return f"{_TYPES[array.element.spelling]}{lanes}"
+
+
+def _variable(loop: Loop, value: str) -> str:
+    return f"const {loop.type.spelling} {loop.variable} = ({loop.type.spelling}){value};"
