@@ -6,6 +6,7 @@
 #include "report.h"
 #include "scheduler.h"
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,9 @@ static void on_signal(int number, siginfo_t *info, void *context_address) {
     }
     if (memory && overflows_stack(info->si_addr))
         report_finding("stack-overflow", "error", 0, {site}, who + " needs more than 128 KiB of local memory at {0}");
+    else if (memory && address > 4096)
+        report_finding("crash", "error", 0, {site},
+                       who + " accesses an address that is not the device's at {0}: a host pointer, or a wild one");
     else if (number == SIGFPE)
         report_finding("division-by-zero", "error", 0, {site}, who + " divides an integer by zero at {0}");
     else
@@ -294,27 +298,40 @@ static uintptr_t load_device(const char *path) {
     return reinterpret_cast<uintptr_t>(info.dli_fbase);
 }
 
+// A process of its own image, so that it holds nothing of the device and host pointers mean nothing to kernels.
+static pid_t start_launcher(char **arguments, int channel) {
+    pid_t launcher = fork();
+    if (launcher) return launcher;
+    std::string descriptor = std::to_string(channel);
+    std::vector<char *> command{arguments[0], const_cast<char *>("launcher"), descriptor.data()};
+    for (char **argument = arguments + 5; *argument; argument++) command.push_back(*argument);
+    command.push_back(nullptr);
+    execv(command[0], command.data());
+    _exit(127);
+}
+
 }  // namespace cudaperf
 
 // harness RESULTS_FD BUFFERS_FD BUFFERS_SIZE DEVICE_LIBRARY HOST_LIBRARY [PROGRAM_NAME PROGRAM_ARGUMENT...]
+// harness launcher CHANNEL_FD HOST_LIBRARY [PROGRAM_NAME PROGRAM_ARGUMENT...]
 int main(int count, char **arguments) {
     using namespace cudaperf;
+    if (count >= 4 && !strcmp(arguments[1], "launcher"))
+        run_launcher(atoi(arguments[2]), arguments[3], count > 4 ? arguments + 4 : nullptr, count - 4);
     if (count < 6) return 2;
     int results = atoi(arguments[1]), buffers = atoi(arguments[2]), channel[2];
     size_t size = strtoul(arguments[3], nullptr, 10);
-    bool program = count > 6;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, channel)) return 1;
+    fcntl(channel[0], F_SETFD, FD_CLOEXEC);
     signal(SIGPIPE, SIG_IGN);
-    // Forked before anything of the device exists, so that the launcher's process holds none of it.
-    pid_t launcher = fork();
+    pid_t launcher = start_launcher(arguments, channel[1]);
     if (launcher < 0) return 1;
-    if (!launcher) run_launcher(channel[1], arguments[5], program ? arguments + 6 : nullptr, count - 6);
     close(channel[1]);
     open_report(results, 0);
     open_report(results, load_device(arguments[4]));
     watch_signals();
     if (size) map_buffers(buffers, size);
-    if (program)
+    if (count > 6)
         run_program(channel[0], launcher);
     else
         run_cases(channel[0], launcher);
