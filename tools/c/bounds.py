@@ -78,13 +78,13 @@ class Bounds:
         """What facts say of the parameters alone: a loop whose body runs has at least one iteration."""
         return tuple(dict.fromkeys(bound for fact in facts for bound in self.uppers(fact)))
 
-    def without_joins(self, fact: Polynomial) -> Facts:
-        """The fact, and what it says of older values where its youngest is one on which branches disagree."""
+    def weakened(self, fact: Polynomial) -> Facts:
+        """The fact, and what it says of older values where its youngest is not a loop's iteration."""
         youngest = max(fact.atoms, key=_elimination_order, default="")
-        if not str(youngest).startswith("j@"):
+        if not age(youngest) or str(youngest).startswith("t@"):
             return (fact,)
         weaker = self._replaced(fact, youngest, ())
-        return tuple(dict.fromkeys((fact, *(w for weak in weaker for w in self.without_joins(weak)))))
+        return tuple(dict.fromkeys((fact, *(w for weak in weaker for w in self.weakened(weak)))))
 
     def _replaced(self, of: Polynomial, youngest: Atom, facts: Facts) -> Iterable[Polynomial]:
         """Upper bounds of a polynomial without its youngest free value."""

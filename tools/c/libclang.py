@@ -6,7 +6,7 @@ import ctypes
 import functools
 
 from clang import cindex
-from clang.cindex import Cursor, CursorKind
+from clang.cindex import Cursor, CursorKind, TypeKind
 
 # In the order of libclang's enums CXBinaryOperatorKind and CXUnaryOperatorKind; None: no operator of C.
 _BINARY = (
@@ -69,6 +69,14 @@ def unary_operator(cursor: Cursor) -> tuple[str | None, bool]:
     """The operator of a unary expression (None: not C's), and whether it comes before its operand."""
     kind = _library().clang_getCursorUnaryOperatorKind(cursor)
     return (_UNARY[kind] if kind < len(_UNARY) else None), kind not in _POSTFIX
+
+
+def type_kind(of: cindex.Type) -> TypeKind:
+    """The kind of a canonical type; INVALID for one that the wrapper does not know, such as _Float16."""
+    try:
+        return of.kind
+    except ValueError:
+        return TypeKind.INVALID
 
 
 def initializer(cursor: Cursor) -> Cursor | None:

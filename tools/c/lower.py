@@ -15,7 +15,7 @@ from clang.cindex import Cursor, CursorKind, TypeKind
 
 from . import ast
 from .ast import CType, Place
-from .libclang import binary_operator, evaluate, initializer, unary_operator
+from .libclang import binary_operator, evaluate, initializer, type_kind, unary_operator
 
 UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
     CursorKind.SWITCH_STMT: "switch statement",
@@ -186,10 +186,7 @@ class _Lowering:
         """Lowers a type. `sizes` are the cursors of its array lengths, outermost first."""
         canonical = clang_type.get_canonical()
         const |= canonical.is_const_qualified()
-        try:
-            kind = canonical.kind
-        except ValueError:  # the Python wrapper does not know all kinds, _Float16 for one
-            raise _Unsupported("type") from None
+        kind = type_kind(canonical)
         if canonical.is_volatile_qualified():
             raise _Unsupported("volatile")
         if kind in _SCALARS:
@@ -270,9 +267,9 @@ class _Lowering:
         """The lengths in an array's declaration, outermost first; empty where a typedef hides some."""
         dimensions = 0
         canonical = cursor.type.get_canonical()
-        while canonical.kind in (TypeKind.POINTER, *_ARRAYS):
-            dimensions += canonical.kind in (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY)
-            inner = canonical.get_pointee() if canonical.kind is TypeKind.POINTER else canonical.element_type
+        while (kind := type_kind(canonical)) in (TypeKind.POINTER, *_ARRAYS):
+            dimensions += kind in (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY)
+            inner = canonical.get_pointee() if kind is TypeKind.POINTER else canonical.element_type
             canonical = inner.get_canonical()
         init = initializer(cursor)
         sizes = [c for c in cursor.get_children() if c.kind.is_expression() and not (init and c == init)]

@@ -141,6 +141,8 @@ class Polynomial:
             if abs(coefficient) != 1 or not factors:
                 factors.insert(0, str(abs(coefficient)))
             product = " * ".join(factors)
+            if product.startswith("-"):
+                product = f"({product})"
             if text:
                 text += f" - {product}" if coefficient < 0 else f" + {product}"
             else:

@@ -350,7 +350,7 @@ class Evaluator:
                 return self.compared("!=", value, state, counter)
 
     def older(self, facts: Facts) -> Facts:
-        return merged(*(self.bounds.without_joins(fact) for fact in facts))
+        return merged(*(self.bounds.weakened(fact) for fact in facts))
 
     def compared(
         self, op: str, difference: Polynomial, state: State, counter: Polynomial | None

@@ -1,0 +1,460 @@
+"""Extents: the original, run on buffers of exactly that size, stays inside them, and fills them to the last element."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from cudaperf_agent.tools.c.annotations import annotations
+from cudaperf_agent.tools.c.expression import evaluate
+from cudaperf_agent.tools.c.extents import Uses, uses
+from cudaperf_agent.tools.c.parse import SourceError, parse
+
+HEAD = """\
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#define IDX(i, j) ((i) * w + (j))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+typedef struct { float x, y; } vec2;
+typedef struct { vec2 position, velocity; float mass, history[4]; } body;
+static int at(int i, int j, int w) { return i * w + j; }
+static float guarded(const float *x, int i, int n) { if (i < 0) return 0; if (i >= n) return 0; return x[i]; }
+static void axpy(int n, float a, const float *x, float *y) { for (int i = 0; i < n; i++) y[i] += a * x[i]; }
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A function's parameters and body, and the roles and extents that it has.
+
+    `loose` names arrays whose last element is not touched with zeros as inputs, or that are rounded up to rows.
+    """
+
+    parameters: str
+    body: str
+    arrays: dict[str, str]
+    loose: tuple[str, ...] = ()
+
+
+EXAMPLES = {
+    "saxpy": Example(
+        "int n, float a, const float *x, float *y",
+        "for (int i = 0; i < n; i++) y[i] = a * x[i] + y[i];",
+        {"x": "in n", "y": "inout n"},
+    ),
+    "dot_down": Example(
+        "size_t n, const float *x, const float *y, float *s",
+        "*s = 0; for (size_t i = n; i-- > 0;) *s += x[i] * y[i];",
+        {"x": "in n", "y": "in n", "s": "out 1"},
+    ),
+    "heat": Example(
+        "int h, int w, int steps, float *u, float *v",
+        """for (int t = 0; t < steps; t++) {
+             for (int i = 1; i < h - 1; i++)
+               for (int j = 1; j < w - 1; j++)
+                 v[i*w+j] = 0.25f * (u[(i-1)*w+j] + u[(i+1)*w+j] + u[i*w+j-1] + u[i*w+j+1]);
+             float *swap = u; u = v; v = swap;
+           }""",
+        {"u": "inout h * w", "v": "inout h * w"},
+        loose=("u", "v"),
+    ),
+    "stencil3": Example(
+        "int d, int h, int w, const float *u, float *v",
+        """for (int k = 1; k < d - 1; k++) for (int i = 1; i < h - 1; i++) for (int j = 1; j < w - 1; j++)
+             v[(k*h+i)*w+j] = u[((k-1)*h+i)*w+j] + u[((k+1)*h+i)*w+j] + u[(k*h+i)*w+j+1];""",
+        {"u": "in d * h * w", "v": "out d * h * w - h * w"},
+        loose=("u", "v"),
+    ),
+    "sobel": Example(
+        "int h, int w, const unsigned char *in, unsigned char *out",
+        """for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) {
+             int sum = 0;
+             for (int dy = -1; dy <= 1; dy++) for (int dx = -1; dx <= 1; dx++) {
+               int yy = y + dy < 0 ? 0 : y + dy >= h ? h - 1 : y + dy;
+               int xx = x + dx; if (xx < 0) xx = 0; if (xx > w - 1) xx = w - 1;
+               sum += in[yy * w + xx];
+             }
+             out[y * w + x] = sum > 255 ? 255 : sum;
+           }""",
+        {"in": "in h * w", "out": "out h * w"},
+    ),
+    "mandelbrot": Example(
+        "int h, int w, int limit, int *out",
+        """for (int py = 0; py < h; py++) for (int px = 0; px < w; px++) {
+             float x = 0, y = 0; int it = 0;
+             while (x * x + y * y <= 4 && it < limit) { float t = x * x - y * y; y = 2 * x * y; x = t + px; it++; }
+             out[py * w + px] = it;
+           }""",
+        {"out": "out h * w"},
+    ),
+    "histogram": Example(
+        "int n, const unsigned char *data, int *bins",
+        "for (int i = 0; i < n; i++) bins[data[i]]++;",
+        {"data": "in n", "bins": "inout 256"},
+        loose=("bins",),
+    ),
+    "clamped_bins": Example(
+        "int n, int bins, const float *x, int *count",
+        """for (int i = 0; i < n; i++) { int b = (int)(x[i] * bins); if (b < 0) b = 0;
+             if (b >= bins) b = bins - 1; count[b]++; }""",
+        {"x": "in n", "count": "inout bins"},
+        loose=("count",),
+    ),
+    "matmul": Example(
+        "int n, int m, int k, const float *A, const float *B, float *C",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {
+             C[i*m+j] = 0; for (int p = 0; p < k; p++) C[i*m+j] += A[i*k+p] * B[p*m+j]; }""",
+        {"A": "in k * n", "B": "in k * m", "C": "out m * n"},
+    ),
+    "matmul_2d": Example(
+        "int n, int m, float a[n][m], float b[restrict m][n], float (*c)[n]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { float s = 0;
+             for (int k = 0; k < m; k++) s += a[i][k] * b[k][j]; c[i][j] = s; }""",
+        {"a": "in n, m", "b": "in m, n", "c": "out n, n"},
+    ),
+    "fixed_rows": Example(
+        "int n, float a[][8], float *first",
+        """for (int i = 0; i < n; i++) { float *row = a[i]; for (int j = 0; j < 8; j++) row[j] = 1; }
+           first[0] = a[0][0];""",
+        {"a": "inout n, 8", "first": "out 1"},
+    ),
+    "jacobi": Example(
+        "int n, double *u",
+        "for (int i = 1; i < n - 1; i++) u[i] = 0.5 * (u[i-1] + u[i+1]);",
+        {"u": "inout n"},
+    ),
+    "lu": Example(
+        "int n, double *a",
+        """for (int k = 0; k < n; k++) for (int i = k + 1; i < n; i++) { a[i*n+k] /= a[k*n+k] + 1;
+             for (int j = k + 1; j < n; j++) a[i*n+j] -= a[i*n+k] * a[k*n+j]; }""",
+        {"a": "inout n * n"},
+    ),
+    "packed": Example(
+        "int n, const float *L, float *x",
+        "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) x[i] += L[i*(i+1)/2 + j];",
+        {"L": "in (n * n - n) / 2 + n", "x": "inout n"},
+    ),
+    "unrolled": Example(
+        "int n, float *x",
+        "int i; for (i = 0; i + 3 < n; i += 4) { x[i] = x[i+1] = x[i+2] = x[i+3] = 1; } for (; i < n; i++) x[i] = 2;",
+        {"x": "out n"},
+    ),
+    "strided": Example(
+        "int n, float *x", "for (int i = 0; i < n; i += 4) x[i + 3] = 1;", {"x": "out 4 * ((n - 1) / 4 + 1)"}
+    ),
+    "pointers": Example(
+        "int n, const float *x, float *y",
+        "const float *end = x + n; while (x < end) *y++ = 2 * *x++;",
+        {"x": "in n", "y": "out n"},
+    ),
+    "counted": Example(
+        "int h, int w, float *o",
+        "int k = 0; for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) o[k++] = j;",
+        {"o": "out h * w"},
+    ),
+    "compact": Example(
+        "int n, const float *x, float *o, int *m",
+        "int k = 0; for (int i = 0; i < n; i++) if (x[i] > 0) o[k++] = x[i]; *m = k;",
+        {"x": "in n", "o": "out n", "m": "out 1"},
+        loose=("o",),
+    ),
+    "tree_sum": Example(
+        "int n, float *x",
+        "for (int s = n / 2; s > 0; s >>= 1) for (int i = 0; i < s; i++) x[i] += x[i + s];",
+        {"x": "inout 2 * (n / 2)"},
+    ),
+    "scan": Example(
+        "int n, float *x",
+        "for (int d = 1; d < n; d *= 2) for (int i = n - 1; i >= d; i--) x[i] += x[i - d];",
+        {"x": "inout n"},
+    ),
+    "periodic": Example(
+        "int n, const float *x, float *y",
+        "for (int i = 0; i < n; i++) y[i] = x[(i + 1) % n] + x[(i - 1 + n) % n];",
+        {"x": "in n", "y": "out n"},
+    ),
+    "helpers": Example(
+        "int h, int w, const float *x, float *y",
+        """for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) y[at(i, j, w)] = guarded(x + i * w, j, w);
+           for (int i = 0; i < h; i++) axpy(w, 2, &x[IDX(i, 0)], y + i * w);""",
+        {"x": "in h * w", "y": "inout h * w"},
+    ),
+    "tiled": Example(
+        "int n, float *x",
+        "for (int t = 0; t < n; t += 32) for (int i = t; i < MIN(t + 32, n); i++) x[i] = 1;",
+        {"x": "out n"},
+    ),
+    "copied": Example(
+        "int n, const double *x, double *y",
+        "memcpy(y, x, n * sizeof(double)); memset(y, 0, sizeof *y);",
+        {"x": "in n", "y": "out n"},
+    ),
+    "narrowed": Example(
+        "int n, int m, float *x",
+        "for (int i = 0; i < n; i++) if (i < m && i > 0) x[i - 1] = 0;",
+        {"x": "out (m - 1 < n - 1 ? m - 1 : n - 1)"},
+    ),
+    "convolution": Example(
+        "int C, int H, int W, int R, const float *in, const float *weight, float *out",
+        """int P = H - R + 1, Q = W - R + 1;
+           for (int c = 0; c < C; c++) for (int p = 0; p < P; p++) for (int q = 0; q < Q; q++) { float s = 0;
+             for (int r = 0; r < R; r++) for (int t = 0; t < R; t++)
+               s += in[(c*H + p + r)*W + q + t] * weight[(c*R + r)*R + t];
+             out[(c*P + p)*Q + q] = s; }""",
+        {"in": "in C * H * W", "weight": "in C * R * R", "out": "out C * (W - R + 1) * (H - R + 1)"},
+    ),
+    "bodies": Example(
+        "int n, body *b, float dt",
+        """for (int i = 0; i < n; i++) { vec2 f = {0, 0};
+             for (int j = 0; j < n; j++) { if (i == j) continue; f.x += b[j].position.x * b[j].mass; }
+             b[i].velocity.x += dt * f.x; b[i].history[3] = f.x; }""",
+        {"b": "inout n"},
+    ),
+    "argmax": Example(
+        "int n, const float *x, int *best",
+        "int b = 0; for (int i = 1; i < n; i++) if (x[i] > x[b]) b = i; *best = b;",
+        {"x": "in n", "best": "out 1"},
+    ),
+    "early": Example(
+        "int n, const float *x, int *y",
+        "for (int i = 0; i < n; i++) { if (x[i] < 0) { *y = i; return; } if (x[i] > 1) break; } *y = -1;",
+        {"x": "in n", "y": "out 1"},
+    ),
+    "pyramid": Example(
+        "int h, int w, float *out",
+        "for (int y = 0; y < h/2; y++) for (int x = 0; x < w/2; x++) out[y*(w/2)+x] = x;",
+        {"out": "out (h / 2) * (w / 2)"},
+    ),
+    "odd_even": Example(
+        "int n, float *x",
+        "for (int p = 0; p < n; p++) for (int i = p & 1; i + 1 < n; i += 2) x[i] = x[i + 1];",
+        {"x": "inout n"},
+    ),
+    "window": Example(
+        "int n, int k, const float *x, float *y",
+        "for (int i = 0; i <= n - k; i++) { float s = 0; for (int j = 0; j < k; j++) s += x[i + j]; y[i] = s; }",
+        {"x": "in n", "y": "out n - k + 1"},
+    ),
+    "life": Example(
+        "int h, int w, const unsigned char *a, unsigned char *b",
+        """for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) { int s = 0;
+             for (int di = -1; di <= 1; di++) for (int dj = -1; dj <= 1; dj++) { if (di == 0 && dj == 0) continue;
+               s += a[((i + di + h) % h) * w + (j + dj + w) % w]; }
+             b[i * w + j] = s == 3 || (s == 2 && a[i * w + j]); }""",
+        {"a": "in h * w", "b": "out h * w"},
+    ),
+    "do_while": Example("int n, int *x", "int i = n - 1; do { x[i] = i; } while (--i >= 0);", {"x": "out n"}),
+    "not_equal": Example("int n, int *x", "for (int i = 0; i != n; ++i) x[i] = i;", {"x": "out n"}),
+    "while_true": Example(
+        "int n, int *x", "int i = 0; while (1) { if (i >= n) break; x[i] = i; i++; }", {"x": "out n"}
+    ),
+    "scratch": Example(
+        "int n, float *x",
+        """float *t = malloc(n * sizeof *t); for (int i = 0; i < n; i++) t[i] = x[i];
+           for (int i = 0; i < n; i++) x[i] = t[n - 1 - i]; free(t);""",
+        {"x": "inout n"},
+    ),
+    "row_pitch": Example(
+        "int h, int w, int pitch, float *a",
+        "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) a[(size_t)i * pitch + j] = 0;",
+        {"a": "out h * pitch + w - pitch"},
+    ),
+}
+
+
+@cache
+def program() -> str:
+    return HEAD + "".join(f"void {name}({e.parameters}) {{\n{e.body}\n}}\n" for name, e in EXAMPLES.items())
+
+
+@cache
+def used(source: str, name: str = "f") -> Uses:
+    unit = parse("f.c", source)
+    assert name in unit.functions, unit.unsupported
+    return uses(unit, unit.functions[name], annotations("f.c", source, unit, unit.functions[name]))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_roles_and_extents(name: str) -> None:
+    found = used(program(), name).arrays
+    said = {array.name: f"{array.role} {', '.join(array.shape)}" for array in found.values()}
+    assert said == EXAMPLES[name].arrays
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that calls one of the examples on buffers of the given numbers of elements."""
+    calls = []
+    unit = parse("f.c", program())
+    for name, example in EXAMPLES.items():
+        arguments = []
+        for position, parameter in enumerate(unit.functions[name].parameters):
+            value = f"atol(argv[{position + 2}])"
+            if parameter.name in example.arrays:
+                element = parameter.type.element
+                while element is not None and element.kind == "array":
+                    element = element.element
+                assert element is not None
+                value = f"(void *)calloc({value}, sizeof({element.spelling}))"
+            arguments.append(value)
+        calls.append(f'if (!strcmp(argv[1], "{name}")) {name}({", ".join(arguments)});')
+    folder = tmp_path_factory.mktemp("extents")
+    text = (
+        program() + "int main(int argc, char **argv) { (void)argc;\n" + "\n".join(calls) + "\nreturn 0; }\n"
+    )
+    (folder / "f.c").write_text(text)
+    command = ["cc", "-O1", "-g", "-w", "-fsanitize=address", "f.c", "-o", "run", "-lm"]
+    subprocess.run(command, cwd=folder, check=True)
+    return folder / "run"
+
+
+def overruns(runner: Path, name: str, sizes: dict[str, int], short: str = "") -> bool:
+    """Whether the example leaves buffers of its extents, the one named `short` without its last element."""
+    unit = parse("f.c", program())
+    found = used(program(), name).arrays
+    arguments = []
+    for parameter in unit.functions[name].parameters:
+        if parameter.name in found:
+            count = 1
+            for extent in found[parameter.name].shape:
+                count *= evaluate(extent, sizes)
+            arguments.append(count - (parameter.name == short))
+        else:
+            arguments.append(sizes.get(parameter.name, 3))
+    environment = {"ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+    done = subprocess.run(
+        [runner, name, *map(str, arguments)], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 or "AddressSanitizer" in done.stderr, done.stderr
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_original_fills_its_extents_and_stays_inside(runner: Path, name: str) -> None:
+    usage = used(program(), name).usage
+    sizes = dict(zip([s for s in usage if usage[s] == "size"], (13, 8, 6, 3), strict=False))
+    sizes |= {
+        parameter: value for parameter, value in {"k": 2, "R": 2, "pitch": 21}.items() if parameter in sizes
+    }
+    assert not overruns(runner, name, sizes)
+    for array in EXAMPLES[name].arrays.keys() - EXAMPLES[name].loose:
+        assert overruns(runner, name, sizes, short=array), f"{array} has more than it needs for {sizes}"
+
+
+def test_whole_rows_are_assumed_and_said() -> None:
+    (first, _) = used(program(), "heat").assumptions
+    assert first == "'u' is taken to hold whole rows: h * w elements, of which the loops reach h * w - 1"
+
+
+def test_integers_are_sizes_counts_or_values() -> None:
+    found = used(
+        "void f(int n, int steps, int seed, float *x) {"
+        "  int last = steps - 1; for (int t = 0; t <= last; t++) for (int i = 0; i < n; i++) x[i] += seed; }"
+    )
+    assert found.usage == {"n": "size", "steps": "count"}
+
+
+def test_limits_keep_subscripts_inside_arrays_of_fixed_size() -> None:
+    source = (
+        "float table[64];"
+        "void f(int n, int m, int k, float *y) { float t[16]; for (int i = 0; i < n; i++) t[i] = i;"
+        "  for (int i = 0; i < n; i++) y[i] = t[n - 1 - i]; for (int i = 0; i + 1 < m; i++) y[0] += table[i];"
+        "  y[k - 3] = 1; }"
+    )
+    assert used(source).limits == {"n": (None, 16), "m": (None, 65), "k": (3, None)}
+
+
+def test_globals_are_found_through_helpers() -> None:
+    source = (
+        "int n = 8; double total; float A[4][8]; static const float w[2] = {1, 2};"
+        "static float h(int i, int j) { return A[i][j] * w[j & 1]; }"
+        "void f(float *x) { for (int i = 0; i < 4; i++) for (int j = 0; j < n; j++) total += x[j] = h(i, j); }"
+    )
+    found = used(source)
+    assert {a.name: (a.role, a.shape) for a in found.arrays.values()} == {
+        "x": ("out", ("n",)),
+        "A": ("in", ("4", "8")),
+        "w": ("in", ("2",)),
+    }
+    assert set(found.globals_read) == {"n", "total"} and set(found.globals_written) == {"total"}
+    assert found.usage["n"] == "size" and found.limits["n"] == (None, 8)
+
+
+SPMV = """\
+void f(int n, const int *row, const int *col, const float *val, const float *x, float *y) {
+  for (int i = 0; i < n; i++) {
+    y[i] = 0;
+    for (int j = row[i]; j < row[i + 1]; j++) y[i] += val[j] * x[col[j]];
+  }
+}
+"""
+
+
+def test_what_cannot_be_known_is_asked_for_with_the_line_to_add() -> None:
+    with pytest.raises(SourceError) as caught:
+        used(SPMV)
+    said = str(caught.value)
+    assert said.startswith("f.c:4:") and "\n" not in said
+    assert "cannot tell how many elements of 'col' f() uses (subscript col[j] at f.c:4)" in said
+    assert "// cudaperf: col[n], val[n], x[n]" in said
+
+
+def test_extents_told_in_a_comment_are_taken() -> None:
+    told = used("int nnz;\n// cudaperf: col[8 * n], val[8 * n], x[n]\n" + SPMV).arrays
+    assert told["col"].shape == ("8 * n",) and told["x"].shape == ("n",) and told["row"].shape == ("n + 1",)
+
+
+def test_ranges_told_of_an_index_give_the_extents_it_reaches() -> None:
+    told = used("// cudaperf: row in 0..8*n, col in 0..n-1\n" + SPMV).arrays
+    assert told["val"].shape == ("8 * n",) and told["x"].shape == ("n",)
+
+
+def test_the_answer_to_the_question_is_enough() -> None:
+    source = "void f(int n, const int *p, const float *x, float *y) { for (int i = 0; i < n; i++) y[i] = x[p[i]]; }"
+    with pytest.raises(SourceError) as caught:
+        used(source)
+    line = str(caught.value).rpartition(": ")[2]
+    assert used(f"// cudaperf: {line}\n{source}").arrays["x"].shape == ("n",)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (
+            "void f(int n, float *x) { for (int i = 0; i < n; i++) x[i] = x[i - 1]; }",
+            "the subscript x[i - 1] reaches element -1, before the start of 'x'",
+        ),
+        (
+            "float g[4]; void f(int n, float *x) { for (int i = 0; i < 5; i++) x[i] = g[i]; }",
+            "the subscript g[i] reaches element 4, after the end of 'g'",
+        ),
+        ("void f(int n, float *x) { if (n > 1) f(n - 1, x); x[n] = 1; }", "f() calls itself"),
+        (
+            "int g(int); void f(int n, float *x) { x[g(n)] = 1; }",
+            "calls g(), which this file does not define",
+        ),
+        (
+            "void f(int n, float *x) { static int k; x[k++] = n; }",
+            "'k' is static and keeps its value between calls",
+        ),
+        (
+            "void f(int n, float *x) { short *s = (short *)x; s[n] = 1; }",
+            "the pointer 'x' is cast to 'short *'",
+        ),
+        (
+            "void f(int n, char *s) { int i = 0; while (s[i]) s[i++] = 'a'; }",
+            "cannot tell how many elements of 's'",
+        ),
+        ("void g(int n) { goto a; a:; } void f(int n, float *x) { g(n); x[0] = 1; }", "not supported: goto"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_with_its_place(source: str, said: str) -> None:
+    with pytest.raises(SourceError) as caught:
+        used(source)
+    assert said in str(caught.value) and caught.value.line == 1
