@@ -10,11 +10,11 @@ from ...tools.c.ast import declare
 from ...tools.records import FunctionSpec
 from . import flow
 from .emit import INDENT, Printer, folded
-from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, wrapped
+from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, is_rows, with_const_elements, wrapped
 from .nest import Nest
 from .plan import Plan, globals_of, helpers
 from .refusals import Refused
-from .tree import RESERVED, Names
+from .tree import CUDA_FUNCTIONS, RESERVED, Names
 
 _BLOCKS = f"""\
 // How many blocks of the given size cover so many iterations: at least one, at most `most`.
@@ -44,8 +44,9 @@ static T {STORE}(T *address, T value)
 }}"""
 
 
-def assemble(unit: ast.Unit, spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> str:
+def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> str:
     """The text of a candidate whose kernels `make` writes, nest by nest."""
+    unit = plan.unit
     used = _used_names(unit, spec, plan)
     if clash := used & {BLOCKS, LOAD, STORE}:
         raise Refused("construct", f"the name {clash.pop()} is taken", plan.function.place)
@@ -53,7 +54,7 @@ def assemble(unit: ast.Unit, spec: FunctionSpec, plan: Plan, make: Callable[[Sit
     device = helpers(unit, [s for n in plan.nests.values() for s in n.body])
     called = dict.fromkeys((*device, *sorted(plan.host_calls)))
     calls = {
-        name: (names.fresh(name) if name in RESERVED else name, tuple(globals_of(unit, name)))
+        name: (names.fresh(name) if name in RESERVED | CUDA_FUNCTIONS else name, tuple(globals_of(unit, name)))
         for name in called
     }
     codes: dict[ast.For, Code] = {}
@@ -137,8 +138,8 @@ def _function(
 
 def _global_parameter(name: ast.Name) -> str:
     type = decayed(name.type)
-    if type.kind == "pointer" and type.element is not None and type.element.kind != "array":
-        type = dataclasses.replace(type, element=dataclasses.replace(type.element, const=True))
+    if type.kind == "pointer":
+        type = with_const_elements(type)
     return declare(dataclasses.replace(type, const=False), name.name)
 
 
@@ -169,6 +170,9 @@ class _HostPrinter(Printer):
         super().__init__(self.memory, calls)
         self.plan = plan
         self.codes = codes
+        self.rows = {
+            n.name for n in flow.names_in([plan.function.body]).values() if is_rows(n) and n.scope != "local"
+        }
         self.stored = set(plan.returned.values())
         self.result = next((p for p in spec.parameters if p.origin == "result"), None)
 
@@ -219,6 +223,8 @@ class _HostPrinter(Printer):
 
     def memory(self, expression: ast.Expr) -> str | None:
         match expression:
+            case ast.Name(name=name, scope="param" | "global") if name in self.rows:
+                return f"(({declare(decayed(expression.type))}){name})"
             case ast.Subscript() | ast.Unary(op="*") | ast.Member() if self.on_device(expression):
                 if expression.type.kind == "array":
                     return self.raw(expression)

@@ -9,9 +9,14 @@ from ...tools.c import ast
 
 def written(nodes: Iterable[ast.Expr | ast.Stmt]) -> set[str]:
     """Variables that the code assigns, steps, or takes the address of; those that it declares are not counted."""
+    kept = list(nodes)
+    return {name for node in kept for name in assigned(node)} - declared_in(kept).keys()
+
+
+def assigned(root: ast.Expr | ast.Stmt) -> set[str]:
+    """Variables that the code assigns, steps, or takes the address of, wherever they are declared."""
     names: set[str] = set()
-    declared: set[str] = set()
-    for node in (n for root in nodes for n in ast.walk(root)):
+    for node in ast.walk(root):
         match node:
             case ast.Assign(target=ast.Name(name=name)) | ast.Step(target=ast.Name(name=name)):
                 names.add(name)
@@ -20,9 +25,7 @@ def written(nodes: Iterable[ast.Expr | ast.Stmt]) -> set[str]:
             case ast.Assign(target=ast.Member() as target) | ast.Step(target=ast.Member() as target):
                 if (owner := _owner(target)) is not None:
                     names.add(owner)
-            case ast.Declare(variables=variables):
-                declared |= {v.name for v in variables}
-    return names - declared
+    return names
 
 
 def _owner(target: ast.Expr) -> str | None:

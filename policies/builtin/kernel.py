@@ -71,13 +71,18 @@ class Site:
 
     def parameter(self, name: ast.Name) -> str:
         """A captured variable as a kernel's parameter."""
+        restrict = decayed(name.type).kind == "pointer" and name.name not in self.nest.overlapping
+        return declare(self.type(name), f"{'__restrict__ ' if restrict else ''}{name.name}")
+
+    def argument(self, name: ast.Name) -> str:
+        """A captured variable in a launch: the launcher has arrays of rows as pointers to their first element."""
+        return f"({declare(self.type(name))}){name.name}" if is_rows(name) else name.name
+
+    def type(self, name: ast.Name) -> CType:
         type = decayed(name.type)
-        if type.kind != "pointer":
-            return declare(dataclasses.replace(type, const=False), name.name)
-        if name.name not in self.nest.written and type.element is not None and type.element.kind != "array":
-            type = dataclasses.replace(type, element=dataclasses.replace(type.element, const=True))
-        restrict = "" if name.name in self.nest.overlapping else "__restrict__ "
-        return declare(dataclasses.replace(type, const=False), restrict + name.name)
+        if type.kind == "pointer" and name.name not in self.nest.written:
+            type = with_const_elements(type)
+        return dataclasses.replace(type, const=False)
 
     def head(self, kernel: str, parameters: Iterable[str]) -> str:
         return wrapped(f"__global__ void {kernel}(", parameters, ")")
@@ -86,7 +91,7 @@ class Site:
         return [*(self.parameter(n) for n in self.captured.values()), *extra]
 
     def arguments(self, extra: Iterable[str] = ()) -> list[str]:
-        return [*self.captured, *extra]
+        return [*(self.argument(n) for n in self.captured.values()), *extra]
 
     def table_lines(self, depth: int) -> list[str]:
         used = flow.names_in(self.nest.body)
@@ -97,13 +102,18 @@ class Site:
 
 def constant(variable: ast.Variable) -> ast.Variable:
     """The table as a constant of its own."""
+    return dataclasses.replace(variable, type=with_const_elements(variable.type), static=False)
 
-    def made_const(type: CType) -> CType:
-        if type.element is not None:
-            return dataclasses.replace(type, element=made_const(type.element))
+
+def with_const_elements(type: CType) -> CType:
+    if type.element is None:
         return dataclasses.replace(type, const=True)
+    return dataclasses.replace(type, element=with_const_elements(type.element))
 
-    return dataclasses.replace(variable, type=made_const(variable.type), static=False)
+
+def is_rows(name: ast.Name) -> bool:
+    element = decayed(name.type).element
+    return element is not None and element.kind == "array"
 
 
 def decayed(type: CType) -> CType:

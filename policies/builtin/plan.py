@@ -13,21 +13,23 @@ from dataclasses import dataclass, field
 from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
+from .flatten import flattened
 from .loops import counted
 from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
 from .pointers import States
 from .refusals import Refused, loop_at
-from .tree import unshadowed
+from .tree import RESERVED, unshadowed
 
 
 @dataclass
 class Plan:
-    """`scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
+    """The file as prepared for C++, and what becomes of the function in it. `scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
 
     `returned` are nests whose only reduction is what the function returns next.
     """
 
+    unit: ast.Unit
     function: ast.Function
     nests: dict[ast.For, Nest] = field(default_factory=dict)
     scratch: dict[str, ast.Variable] = field(default_factory=dict)
@@ -41,11 +43,8 @@ def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
     if spec.name in unit.unsupported:
         construct, place = unit.unsupported[spec.name]
         raise Refused("construct", f"{construct} is not translated", place)
-    names = {
-        origin: tuple(p.name for p in spec.parameters if p.origin == origin)
-        for origin in ("parameter", "global")
-    }
-    function = unshadowed(unit.functions[spec.name], names["parameter"], (*names["global"], *unit.functions))
+    unit = _prepared(unit, spec)
+    function = unit.functions[spec.name]
     planner = _Planner(unit, function, spec)
     planner.sequence(function.body.body, pointers.initial(p.name for p in spec.arrays))
     if not planner.plan.nests:
@@ -53,10 +52,22 @@ def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
     return planner.plan
 
 
+def _prepared(unit: ast.Unit, spec: FunctionSpec) -> ast.Unit:
+    """The file with names that C++ accepts, the function's parameters named as the launcher's, and flat arrays."""
+    prepared = {}
+    for name, function in unit.functions.items():
+        parameters = [f"{p.name}_" if p.name in RESERVED else p.name for p in function.parameters]
+        if name == spec.name:
+            parameters = [p.name for p in spec.parameters if p.origin == "parameter"]
+        outer = (*unit.globals, *unit.functions)
+        prepared[name] = flattened(unshadowed(function, parameters, outer))
+    return dataclasses.replace(unit, functions=prepared)
+
+
 class _Planner:
     def __init__(self, unit: ast.Unit, function: ast.Function, spec: FunctionSpec) -> None:
         self.unit = unit
-        self.plan = Plan(function)
+        self.plan = Plan(unit, function)
         self.rest: list[tuple[ast.Stmt | ast.Expr, ...]] = []
         self.depth = 0
 
@@ -301,5 +312,3 @@ def _root(expression: ast.Expr) -> str | None:
         expression = expression.base
     return expression.name if isinstance(expression, ast.Name) else None
 
-
-Functions = Mapping[str, ast.Function]

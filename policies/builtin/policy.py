@@ -28,8 +28,8 @@ class BuiltinPolicy:
             made = plan(unit, view.function)
             step = next_step(tuple(made.nests.values()), request.turns)
             if step is None:
-                return Proposal(text="no strategy left", candidate=None, reason="no strategy left")
-            text = assemble(unit, view.function, made, written_with(step.strategy))
+                return Proposal(text="", candidate=None, finished=True, reason="no strategy left")
+            text = assemble(view.function, made, written_with(step.strategy))
         except Refused as refusal:
             return _refusal(refusal.finding)
         except SourceError as error:

@@ -10,19 +10,24 @@ from ...tools.c import ast
 
 Node = TypeVar("Node", bound=Any)
 
-# Words that C++ or CUDA takes for itself and C leaves to the programmer. The functions are those that CUDA's
-# headers declare in the global namespace beyond the C library's.
+# Words that C++ or CUDA takes for itself and C leaves to the programmer.
 RESERVED = frozenset(
     """
     alignas alignof and and_eq asm bitand bitor catch char8_t char16_t char32_t class compl concept consteval
-    constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false
-    friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
-    reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename
-    using virtual xor xor_eq
-    threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 float2 float3 float4 double2 int2 int3 int4 uint4
-    uchar4 min max umin umax rsqrt rsqrtf sinpi sinpif cospi cospif norm norm3d norm4d rnorm rcbrt erfinv
-    erfcinv erfcx normcdf normcdfinv saturate clock clock64 atomicAdd main
-    """.split()
+    constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export
+    false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+    reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid
+    typename using virtual wchar_t xor xor_eq threadIdx blockIdx blockDim gridDim warpSize dim3
+    """.split()  # noqa: SIM905
+)
+# Functions that CUDA's headers declare beside those of the C library.
+CUDA_FUNCTIONS = frozenset(
+    """
+    min max umin umax llmin llmax ullmin ullmax rsqrt rsqrtf sinpi sinpif cospi cospif tanpi sincospi norm norm3d
+    norm4d normf norm3df norm4df rnorm rnorm3d rhypot rhypotf rcbrt rcbrtf erfinv erfinvf erfcinv erfcinvf erfcx
+    erfcxf normcdf normcdff normcdfinv saturate clock clock64 mul24 umul24 mulhi umulhi float_as_int
+    int_as_float fdividef exp10 exp10f cyl_bessel_i0 cyl_bessel_i1 fdivide abs labs
+    """.split()  # noqa: SIM905
 )
 
 
@@ -62,31 +67,40 @@ class Names:
 
 
 def unshadowed(
-    function: ast.Function, parameter_names: tuple[str, ...], global_names: tuple[str, ...]
+    function: ast.Function, parameter_names: Iterable[str], global_names: Iterable[str]
 ) -> ast.Function:
     """The function with its parameters named as given, and with locals renamed that hide another variable or
     whose name C++ reserves. Names of variables in scopes that do not overlap stay as they are."""
-    names = Names((*parameter_names, *global_names))
-    outer = {p.name: new for p, new in zip(function.parameters, parameter_names, strict=True)}
-    body = _Renaming(names, frozenset(global_names) | RESERVED).block(function.body, outer)
-    parameters = tuple(
-        dataclasses.replace(p, name=new) for p, new in zip(function.parameters, parameter_names, strict=True)
+    forbidden = frozenset(global_names) | RESERVED
+    renamed = tuple(parameter_names)
+    renaming = _Renaming(Names((*renamed, *forbidden)), forbidden)
+    scope: Scope = {}
+    parameters = []
+    for parameter, name in zip(function.parameters, renamed, strict=True):
+        scope[parameter.name] = (name, parameter.type)
+    for parameter, name in zip(function.parameters, renamed, strict=True):
+        type = renaming.type(parameter.type, scope)
+        scope[parameter.name] = (name, type)
+        parameters.append(dataclasses.replace(parameter, name=name, type=type))
+    return dataclasses.replace(
+        function, parameters=tuple(parameters), body=renaming.block(function.body, scope)
     )
-    return dataclasses.replace(function, parameters=parameters, body=body)
+
+
+Scope = dict[str, tuple[str, ast.CType]]
+"""The new name and type of each visible variable of the source."""
 
 
 class _Renaming:
-    """`scope` maps each visible variable of the source to its new name."""
-
     def __init__(self, names: Names, forbidden: frozenset[str]) -> None:
         self.names = names
         self.forbidden = forbidden
 
-    def block(self, block: ast.Block, scope: dict[str, str]) -> ast.Block:
+    def block(self, block: ast.Block, scope: Scope) -> ast.Block:
         inner = dict(scope)
         return dataclasses.replace(block, body=tuple(self.statement(s, inner) for s in block.body))
 
-    def statement(self, statement: ast.Stmt, scope: dict[str, str]) -> ast.Stmt:
+    def statement(self, statement: ast.Stmt, scope: Scope) -> ast.Stmt:
         match statement:
             case ast.Block():
                 return self.block(statement, scope)
@@ -99,26 +113,26 @@ class _Renaming:
             case _:
                 return rebuild(statement, lambda child: self.any(child, dict(scope)))
 
-    def any(self, node: Any, scope: dict[str, str]) -> Any:
+    def any(self, node: Any, scope: Scope) -> Any:
         return self.statement(node, scope) if isinstance(node, ast.Stmt) else self.expression(node, scope)
 
-    def declared(self, variable: ast.Variable, scope: dict[str, str]) -> ast.Variable:
-        hides = variable.name in scope.values() or variable.name in self.forbidden
+    def declared(self, variable: ast.Variable, scope: Scope) -> ast.Variable:
+        visible = {name for name, _ in scope.values()}
+        hides = variable.name in visible or variable.name in self.forbidden
         name = self.names.fresh(variable.name) if hides else variable.name
         self.names.used.add(name)
-        scope[variable.name] = name
         type = self.type(variable.type, scope)
+        scope[variable.name] = (name, type)
         init = None if variable.init is None else self.expression(variable.init, scope)
         return dataclasses.replace(variable, name=name, type=type, init=init)
 
-    def expression(self, expression: ast.Expr, scope: dict[str, str]) -> ast.Expr:
-        if isinstance(expression, ast.Name):
-            if expression.scope in ("param", "local"):
-                return dataclasses.replace(expression, name=scope[expression.name])
-            return expression
+    def expression(self, expression: ast.Expr, scope: Scope) -> ast.Expr:
+        if isinstance(expression, ast.Name) and expression.scope in ("param", "local"):
+            name, type = scope[expression.name]
+            return dataclasses.replace(expression, name=name, type=type)
         return rebuild(expression, lambda child: self.expression(child, scope))
 
-    def type(self, type: ast.CType, scope: dict[str, str]) -> ast.CType:
+    def type(self, type: ast.CType, scope: Scope) -> ast.CType:
         if type.element is None:
             return type
         length = type.length

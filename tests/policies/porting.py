@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from cudaperf_agent.policies.builtin.candidate import assemble
-from cudaperf_agent.policies.builtin.kernel import decayed
 from cudaperf_agent.policies.builtin.plan import globals_of, plan
 from cudaperf_agent.policies.builtin.refusals import Refused
 from cudaperf_agent.policies.builtin.strategies import STRATEGIES, written_with
 from cudaperf_agent.tools.c import ast
 from cudaperf_agent.tools.c.parse import parse
+from cudaperf_agent.tools.c.specify import RESERVED
 from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Case, Checks
 from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter
@@ -59,19 +59,21 @@ def spec_of(source: str, name: str = "f") -> FunctionSpec:
 
 
 def _parameter(name: str, type: ast.CType, origin) -> Parameter:
-    type = decayed(type)
+    """A parameter of the launcher; arrays of any shape come as pointers to their elements."""
     element = type
     while element.element is not None:
         element = element.element
-    constant = element.const or origin == "global"
-    if type.kind == "pointer" and origin == "global" and type.element.kind != "array":
-        type = dataclasses.replace(type, element=dataclasses.replace(type.element, const=True))
+    pointer = element is not type
+    if pointer and origin == "global":
+        element = dataclasses.replace(element, const=True)
+    declared = ast.CType("pointer", "", 8, element=element) if pointer else dataclasses.replace(type, const=False)
+    launched = f"{name}_" if name in RESERVED else name
     return Parameter(
-        name=name,
-        declaration=ast.declare(type, name),
+        name=launched,
+        declaration=ast.declare(declared, launched),
         dtype=_DTYPES.get(element.spelling, element.spelling),
-        role="in" if constant else "inout",
-        shape=("n",) if type.kind == "pointer" else (),
+        role="in" if element.const or not pointer else "inout",
+        shape=("n",) if pointer else (),
         origin=origin,
     )
 
@@ -92,12 +94,12 @@ def refusal(source: str, name: str = "f") -> str:
 
 def ports(source: str, name: str = "f") -> dict[str, Candidate]:
     """A candidate by each strategy that applies."""
-    unit, spec = unit_of(source), spec_of(source, name)
-    made = plan(unit, spec)
+    spec = spec_of(source, name)
+    made = plan(unit_of(source), spec)
     return {
         s.name: Candidate(
             files=(
-                File(name=f"{name}.cu", language="cuda", text=assemble(unit, spec, made, written_with(s))),
+                File(name=f"{name}.cu", language="cuda", text=assemble(spec, made, written_with(s))),
             ),
             entry=spec.launcher,
         )
