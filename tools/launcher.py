@@ -46,7 +46,10 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Split:
-    """A candidate in two parts. `symbols` stand in the order of the host part's table; `findings` are reasons to refuse it, and then the parts may be incomplete."""
+    """A candidate in two parts. `symbols` stand in the order of the host part's table.
+
+    `findings` are reasons to refuse it, and then the parts may be incomplete.
+    """
 
     file: str
     host: str
@@ -78,7 +81,7 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
             "copy with loads",
         ),
         ("tensor core fragments", r"\b(?:wmma::|nvcuda\b)", "use ordinary arithmetic"),
-        ("half precision", r"\b(?:__half2?|half2?|__nv_bfloat162?)\b", "use float"),
+        ("half precision", r"\b(?:__half2?|__nv_bfloat162?|cuda_(?:fp16|bf16))\b", "use float"),
         ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
         (
             "mapped host memory",
@@ -191,7 +194,7 @@ class _Splitter:
                         line=line,
                         column=column,
                         remedy=remedy,
-                    )  # fmt: skip
+                    )
                 )
         for node in walk(self.source.root):
             if node.type in ("preproc_def", "preproc_function_def") and "<<<" in self.source.text(node):
@@ -266,9 +269,7 @@ class _Splitter:
                 if name is not None and "extern" not in words:
                     qualified = "::".join((*item.scope, self.source.text(name)))
                     self.symbols.append(Symbol(qualified, "__constant__" in words))
-        elif not words & {"const", "constexpr"} and not words & {"struct", "class", "union", "enum"}:
-            self._drop(self.device, item.outer)
-        elif "std::" in text:
+        elif "std::" in text or not words & {"const", "constexpr", "struct", "class", "union", "enum"}:
             self._drop(self.device, item.outer)
 
     def _place_call(self, item: Item, call: tree_sitter.Node, on_device: bool) -> None:

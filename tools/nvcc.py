@@ -23,10 +23,13 @@ COMPILE_MEMORY = 8 << 30
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^(\n]+)\((?P<line>\d+)\): (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.+)$", re.M
 )
-_HOST_DIAGNOSTIC = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.+)$", re.M)
+_HOST_DIAGNOSTIC = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.+)$", re.M
+)
 _RESOURCES = re.compile(
-    r"Compiling entry function '(?P<kernel>\w+)'.*?(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
-    r"(?P<loads>\d+) bytes spill loads.*?Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
+    r"Compiling entry function '(?P<kernel>\w+)'.*?(?P<stack>\d+) bytes stack frame, "
+    r"(?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads.*?"
+    r"Used (?P<registers>\d+) registers(?P<rest>[^\n]*)",
     re.S,
 )
 
@@ -39,7 +42,7 @@ def find_nvcc() -> Path | None:
     roots.append(Path("/usr/local/cuda"))
     spec = importlib.util.find_spec("nvidia")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
-        roots += sorted(Path(folder).glob("cu[0-9]*"), reverse=True) + [Path(folder) / "cuda_nvcc"]
+        roots += [*sorted(Path(folder).glob("cu[0-9]*"), reverse=True), Path(folder) / "cuda_nvcc"]
     return next((p for root in roots if (p := root / "bin" / "nvcc").is_file()), None)
 
 
@@ -50,7 +53,9 @@ def compile_for_target(function: FunctionSpec, candidate: Candidate, arch: str) 
     own = any(re.search(rf"\b(?:struct|union|class)\s+{s.name}\b\s*{{", file.text) for s in function.structs)
     head = "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n" + ("" if own else function.prelude)
     text = f'{head}\n#line 1 "{file.name}"\n{file.text}'
-    answer = _compile({"candidate.cu": text}, "candidate.cu", ("-cubin", f"-arch={arch}", "-Xptxas", "-v"), ())
+    answer = _compile(
+        {"candidate.cu": text}, "candidate.cu", ("-cubin", f"-arch={arch}", "-Xptxas", "-v"), ()
+    )
     if answer is None:
         return None
     ok, output, version = answer
@@ -83,7 +88,9 @@ def _compile(
     if nvcc is None:
         return None
     version, host = _version(nvcc), cxx_compiler()
-    key = digest(version, host.version, main, *flags, *includes, *(part for f in sorted(files.items()) for part in f))
+    key = digest(
+        version, host.version, main, *flags, *includes, *(part for f in sorted(files.items()) for part in f)
+    )
 
     def make(folder: Path) -> None:
         for name, text in files.items():
@@ -117,11 +124,19 @@ def _version(nvcc: Path) -> str:
 def _diagnostics(output: str, file: str, ok: bool) -> tuple[Finding, ...]:
     found = []
     for match in (*_DIAGNOSTIC.finditer(output), *_HOST_DIAGNOSTIC.finditer(output)):
-        severity = match.groupdict().get("severity", "error")
+        warns = match.groupdict().get("severity") == "warning"
         own = match["file"].endswith(file)
         message = match["message"] if own else f"{match['message']} (in {Path(match['file']).name})"
         line = int(match["line"]) if own else 0
-        found.append(Finding(rule="compile-error", severity=severity, message=message, file=file, line=line))
+        found.append(
+            Finding(
+                rule="compile-error",
+                severity="warning" if warns else "error",
+                message=message,
+                file=file,
+                line=line,
+            )
+        )
     if not ok and not any(f.severity == "error" for f in found):
         lines = [line for line in output.splitlines() if re.search(r"error|fatal|undefined", line, re.I)]
         text = (lines or output.strip().splitlines() or ["it failed without a word"])[0]

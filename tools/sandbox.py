@@ -160,7 +160,7 @@ def _program() -> Path:
     def build(folder: Path) -> None:
         text = folder / "sandbox.c"
         text.write_text(source)
-        command = [compiler.path, "-O2", "-o", folder / "sandbox", text]
+        command = [str(compiler.path), "-O2", "-o", str(folder / "sandbox"), str(text)]
         answer = subprocess.run(command, capture_output=True, text=True, check=False)
         if answer.returncode:
             raise RuntimeError(f"{compiler.path} cannot build the sandbox:\n{answer.stderr}")

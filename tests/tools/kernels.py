@@ -6,7 +6,6 @@ import re
 from functools import cache
 
 import numpy as np
-
 from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Case, Checks, Execution
 from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter
@@ -48,7 +47,9 @@ def built(parameters: str, text: str, checked: bool):
     return CpuDevice().build(function(parameters), candidate(text), checked=checked)
 
 
-def execute(parameters: str, text: str, values: dict, checks: Checks = EVERYTHING, seconds: float = 10.0) -> Execution:
+def execute(
+    parameters: str, text: str, values: dict, checks: Checks = EVERYTHING, seconds: float = 10.0
+) -> Execution:
     """Builds a candidate and runs it on one case; `values` are arrays and scalars by name."""
     checked = bool(checks.bounds or checks.races or checks.trace_blocks)
     build = built(parameters, text, checked)

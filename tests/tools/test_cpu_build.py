@@ -5,11 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from kernels import candidate, execute, function, refused
-
 from cudaperf_agent.tools.c.build import build_objects
 from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.nvcc import compile_for_target, demangle, find_nvcc
+from kernels import candidate, execute, function, refused
 
 FLOATS = "int n, float *x"
 LAUNCHER = 'extern "C" void launch_f(int n, float *x) { k<<<1, 32>>>(n, x); }\n'
@@ -49,9 +48,12 @@ def test_errors_are_told_at_the_candidates_lines(text, place, words):
 
 
 def test_messages_show_nothing_of_ours():
-    for text in (device("x[0] = k2(n);"), host("launch_h<<<1, 1>>>(n);"), device("x[0] = n;").replace("(n, x)", "(n)")):
+    few = device("x[0] = n;").replace("(n, x)", "(n)")
+    for text in (device("x[0] = k2(n);"), host("launch_h<<<1, 1>>>(n);"), few):
         for message in refused(FLOATS, text):
-            assert not any(word in message for word in ("cudaperf", "CUDAPERF", "uint3", "/runtime/")), message
+            assert not any(word in message for word in ("cudaperf", "CUDAPERF", "uint3", "/runtime/")), (
+                message
+            )
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_messages_show_nothing_of_ours():
         + host("n += Deep<0>::v;"),
         "#include <random>\n#include </etc/passwd>\n" + host(""),
         "#define A x x x x x x x x\n#define x A A A A A A A A\n" + host("int y;"),
-        "#pragma GCC dependency \"/etc/passwd\"\n#include <no_such_header>\n" + host(""),
+        '#pragma GCC dependency "/etc/passwd"\n#include <no_such_header>\n' + host(""),
         host("static char big[1ull << 40] = {1}; n = big[n];"),
     ],
 )
@@ -85,21 +87,26 @@ def test_concurrent_builds_of_one_candidate_agree():
         builds = list(
             pool.map(lambda _: CpuDevice().build(function(FLOATS), candidate(text), checked=False), range(4))
         )
-    assert {b.libraries.folder for b in builds} == {builds[0].libraries.folder} and all(b.result.ok for b in builds)
+    assert {b.libraries.folder for b in builds} == {builds[0].libraries.folder} and all(
+        b.result.ok for b in builds
+    )
 
 
 def test_math_functions_take_the_types_that_cuda_takes():
-    text = """
+    text = (
+        """
 __global__ void k(int n, float *x) {
     int i = threadIdx.x;
     double d = sqrt(2) + pow(2, 3) + fabs(-1.5f) + std::exp(0.0f) + max(1, n) + min(2.0f, 3.0f) + abs(-2);
-    x[i] = d + rsqrtf(4.0f) + __expf(0.0f) + __fdividef(1.0f, 2.0f) + __popc(255) + fmaxf(1.0f, i) + isnan(x[i]) + floorf(2.5f);
+    d += rsqrtf(4.0f) + __expf(0.0f) + __fdividef(1.0f, 2.0f) + __popc(255) + isnan(x[i]) + floorf(2.5f);
+    x[i] = d + fmaxf(1.0f, i);
 }
-""" + LAUNCHER
-    result = execute(FLOATS, text, {"n": 4, "x": np.zeros(32, np.float32)})
-    np.testing.assert_allclose(
-        result.arrays["x"], 2**0.5 + 8 + 1.5 + 1 + 4 + 2 + 2 + 0.5 + 1 + 0.5 + 8 + np.maximum(1, np.arange(32)) + 2, rtol=1e-6
+"""
+        + LAUNCHER
     )
+    result = execute(FLOATS, text, {"n": 4, "x": np.zeros(32, np.float32)})
+    total = 2**0.5 + 8 + 1.5 + 1 + 4 + 2 + 2 + 0.5 + 1 + 0.5 + 8 + 2
+    np.testing.assert_allclose(result.arrays["x"], total + np.maximum(1, np.arange(32)), rtol=1e-6)
 
 
 PROGRAM = """
@@ -157,7 +164,8 @@ def test_a_program_fails_by_name(objects, before, after, failure):
 
 @pytest.mark.skipif(find_nvcc() is None, reason="no nvcc here")
 def test_nvcc_tells_resources_and_errors():
-    good = "template <int N, typename T> __global__ void k(int n, T *x) { __shared__ T s[N]; s[threadIdx.x] = x[n]; x[0] = s[n]; }\n"
+    good = "template <int N, typename T> __global__ void k(int n, T *x) { __shared__ T s[N]; "
+    good += "s[threadIdx.x] = x[n]; x[0] = s[n]; }\n"
     good += 'extern "C" void launch_f(int n, float *x) { k<64, float><<<1, 64>>>(n, x); }\n'
     result = compile_for_target(function(FLOATS), candidate(good), "sm_90")
     assert result.ok and result.arch == "sm_90"

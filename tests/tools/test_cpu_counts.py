@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from kernels import execute
-
 from cudaperf_agent.tools.device import Checks
+from kernels import execute
 
 X = np.arange(4096, dtype=np.float32)
 COUNTING = Checks(trace_blocks=1000)
@@ -23,15 +22,22 @@ def access(statement: str, operation: str, space: str = "global", launch: str = 
     result = execute("int n, const float *x, float *y", text, values, COUNTING)
     assert result.failure is None, result.findings
     (counts,) = result.counts
-    (found,) = [
-        a for a in counts.accesses if (a.line, a.operation, a.space) == (3, operation, space)
-    ]
+    (found,) = [a for a in counts.accesses if (a.line, a.operation, a.space) == (3, operation, space)]
     return found
 
 
 @pytest.mark.parametrize(
     ("index", "sectors"),
-    [("i", 4), ("i + 1", 5), ("i + 8", 4), ("2 * i", 8), ("8 * i", 32), ("33 * i", 32), ("0", 1), ("31 - i", 4)],
+    [
+        ("i", 4),
+        ("i + 1", 5),
+        ("i + 8", 4),
+        ("2 * i", 8),
+        ("8 * i", 32),
+        ("33 * i", 32),
+        ("0", 1),
+        ("31 - i", 4),
+    ],
 )
 def test_sectors_of_a_warp_request(index, sectors):
     found = access(f"y[i] = x[{index}];", "load")
@@ -42,7 +48,7 @@ def test_sectors_of_a_warp_request(index, sectors):
 
 @pytest.mark.parametrize(("vector", "size", "sectors"), [("float2", 8, 8), ("float4", 16, 16)])
 def test_vector_accesses_are_one_request(vector, size, sectors):
-    statement = f"{vector} v = reinterpret_cast<const {vector} *>(x)[i]; v.x += v.y; reinterpret_cast<{vector} *>(y)[i] = v;"
+    statement = f"{vector} v = ((const {vector} *)x)[i]; v.x += v.y; reinterpret_cast<{vector} *>(y)[i] = v;"
     for operation in ("load", "store"):
         found = access(statement, operation)
         assert (found.requests, found.bytes_per_thread, found.sectors) == (1, size, sectors)
@@ -50,7 +56,8 @@ def test_vector_accesses_are_one_request(vector, size, sectors):
 
 
 @pytest.mark.parametrize(
-    ("index", "wavefronts"), [("i", 1), ("2 * i", 2), ("4 * i", 4), ("32 * i", 32), ("33 * i", 1), ("7", 1), ("i / 2", 1)]
+    ("index", "wavefronts"),
+    [("i", 1), ("2 * i", 2), ("4 * i", 4), ("32 * i", 32), ("33 * i", 1), ("7", 1), ("i / 2", 1)],
 )
 def test_wavefronts_of_a_shared_request(index, wavefronts):
     found = access(f"y[i] = s[{index}];", "load", "shared")

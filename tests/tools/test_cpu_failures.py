@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Case, Checks
 from kernels import EVERYTHING, built, execute, refused
@@ -39,10 +38,13 @@ PLANTED = {
         "barrier-divergence", 3, ["if (i < 128) __syncthreads();", "else { x[i] = 1; __syncthreads(); }"],
     ),
     "warp waits for nobody": (
-        "barrier-divergence", 2, ["if (i % 32 < 16) x[i] += __shfl_down_sync(0xffffffff, x[i], 8);", "__syncthreads();"],
+        "barrier-divergence", 2, ["if (i % 32 < 16) x[i] += __shfl_down_sync(~0u, x[i], 8);", "__syncthreads();"],
     ),
     "mask without itself": ("barrier-divergence", 2, ["x[i] = __shfl_sync(1u, x[i], 0);"]),
-    "stack": ("crash", 2, ["volatile float huge[100000]; for (int j = 0; j < 100000; j++) huge[j] = j; x[i] = huge[i]; __syncthreads();"]),
+    "stack": (
+        "crash", 3,
+        ["volatile float h[99999]; __syncthreads();", "for (int j = 0; j < 99999; j++) h[j] = j; x[i] = h[i];"],
+    ),
     "division": ("crash", 2, ["x[i] = 100 / (n - 256);"]),
     "trap": ("crash", 2, ["if (i == 3) __trap();"]),
     "wild pointer": ("crash", 2, ["*(volatile float *)(size_t)(16 + n) = 1.0f;"]),
@@ -66,13 +68,15 @@ def test_both_parties_of_a_race_are_named():
 
 
 def test_race_between_blocks():
-    result = execute(FLOATS, launched(body("if (i == 0) x[0] = x[blockIdx.x + 1];", "x[blockIdx.x + 1] = 0.0f;"), "<<<4, 32>>>"),
-                     {"n": 256, "x": X})  # fmt: skip
+    text = launched(body("if (i == 0) x[0] = x[blockIdx.x + 1];", "x[blockIdx.x + 1] = 0.0f;"), "<<<4, 32>>>")
+    result = execute(FLOATS, text, {"n": 256, "x": X})
     assert result.failure == "race"
 
 
 def test_writes_of_one_value_are_no_race():
-    result = execute(FLOATS, launched(body("if (x[i + 1] > 2.0f) x[0] = 1.0f;"), "<<<1, 255>>>"), {"n": 256, "x": X})
+    result = execute(
+        FLOATS, launched(body("if (x[i + 1] > 2.0f) x[0] = 1.0f;"), "<<<1, 255>>>"), {"n": 256, "x": X}
+    )
     assert result.failure is None and result.findings == ()
 
 
@@ -125,7 +129,8 @@ def test_impossible_launch(launch, part):
     ],
 )
 def test_misbehaving_launcher(statement, failure):
-    text = f'{body("x[i] = 1.0f;")}\nextern "C" void launch_f(int n, float *x) {{ k<<<1, 256>>>(n, x); {statement} k<<<1, 1>>>(n, x); }}'
+    text = launched(body("x[i] = 1.0f;"))
+    text = text.replace("k<<<1, 256>>>(n, x);", f"k<<<1, 256>>>(n, x); {statement} k<<<1, 1>>>(n, x);")
     result = execute(FLOATS, text, {"n": 256, "x": X}, Checks())
     assert result.failure == failure, result.findings
 
@@ -155,7 +160,9 @@ def test_fresh_memory_reads_as_nan():
 
 
 def test_a_failed_case_does_not_touch_the_next():
-    text = launched(body("if (n == 13) while (n) { x[i] += 1.0f; }", "if (n == 14) __trap();", "x[i] += 1.0f;"))
+    text = launched(
+        body("if (n == 13) while (n) { x[i] += 1.0f; }", "if (n == 14) __trap();", "x[i] += 1.0f;")
+    )
     build = built(FLOATS, text, False)
     cases = [Case(f"n={n}", {"x": X.copy()}, {"n": n}, seconds=0.3) for n in (12, 13, 14, 15)]
     results = CpuDevice().run(build, cases, Checks())
@@ -175,7 +182,8 @@ def test_the_launcher_cannot_forge_results():
 
 
 def test_device_code_cannot_call_the_system():
-    found = refused(FLOATS, 'extern "C" __device__ long write(int, const void *, unsigned long);\n' + launched(body('write(1, "x", 1);')))
+    declared = 'extern "C" __device__ long write(int, const void *, unsigned long);\n'
+    found = refused(FLOATS, declared + launched(body('write(1, "x", 1);')))
     assert "only on the host" in found[0]
 
 

@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-
 from cudaperf_agent.tools.device import Checks
-
 from kernels import execute
 
 RNG = np.random.default_rng(7)
@@ -73,7 +71,8 @@ template <int BINS> __global__ void histogram(const int *values, int n, int *bin
     __shared__ int local[BINS];
     for (int i = threadIdx.x; i < BINS; i += blockDim.x) local[i] = 0;
     __syncthreads();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&local[values[i]], 1);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&local[values[i]], 1);
     __syncthreads();
     for (int i = threadIdx.x; i < BINS; i += blockDim.x) atomicAdd(&bins[i], local[i]);
 }
@@ -238,7 +237,11 @@ extern "C" void launch_f(int n, const float *x, float *y) {
 """
 STRUCT = """
 struct Pixel { unsigned char r, g, b; };
-struct Gain { float scale; int offset; __device__ unsigned char operator()(unsigned char v) const { return v * scale + offset; } };
+struct Gain {
+    float scale;
+    int offset;
+    __device__ unsigned char operator()(unsigned char v) const { return v * scale + offset; }
+};
 __global__ void apply(int n, unsigned char *image, Gain gain) {
     Pixel *pixels = reinterpret_cast<Pixel *>(image);
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
@@ -275,9 +278,13 @@ def blurred(x):
 
 OUT = np.full(1, np.nan, np.float32)
 KERNELS = {
-    "matmul": (MATMUL, "int n, const float *a, const float *b, float *c", {"n": 48, "a": A, "b": B, "c": 0 * A}, "c", A @ B),
+    "matmul": (
+        MATMUL, "int n, const float *a, const float *b, float *c", {"n": 48, "a": A, "b": B, "c": 0 * A}, "c", A @ B,
+    ),
     "reduce": (REDUCE, "int n, const float *x, float *out", {"n": 5000, "x": X, "out": OUT}, "out", [X.sum()]),
-    "dynamic": (DYNAMIC, "int n, const float *x, float *out", {"n": 1000, "x": X, "out": OUT}, "out", [X[:1000].sum()]),
+    "dynamic": (
+        DYNAMIC, "int n, const float *x, float *out", {"n": 1000, "x": X, "out": OUT}, "out", [X[:1000].sum()],
+    ),
     "histogram": (
         HISTOGRAM, "int n, const int *values, int *bins", {"n": 5000, "values": INTS, "bins": np.zeros(64, np.int32)},
         "bins", np.bincount(INTS, minlength=64),
@@ -289,12 +296,15 @@ KERNELS = {
         LAST_BLOCK, "int n, const float *x, float *partial, float *out",
         {"n": 5000, "x": X, "partial": np.zeros(40, np.float32), "out": OUT}, "out", [X.sum()],
     ),
-    "compare and swap": (CAS_MAX, "int n, const float *x, float *out", {"n": 5000, "x": X, "out": OUT}, "out", [X.max()]),
+    "compare and swap": (
+        CAS_MAX, "int n, const float *x, float *out", {"n": 5000, "x": X, "out": OUT}, "out", [X.max()],
+    ),
     "warp scan": (WARP, "int n, const float *x, float *y", {"n": 5000, "x": X, "y": 0 * X}, "y", warp_scan(X)),
     "transpose": (TRANSPOSE, "int n, const float *a, float *c", {"n": 48, "a": A, "c": 0 * A}, "c", A.T),
     "big shared": (BIG_SHARED, "int n, const float *x, float *y", {"n": 5000, "x": X, "y": 0 * X}, "y", X[::-1]),
     "struct": (
-        STRUCT, "int n, unsigned char *image", {"n": 1000, "image": IMAGE}, "image", (IMAGE * np.float32(0.5) + 1).astype(np.uint8),
+        STRUCT, "int n, unsigned char *image", {"n": 1000, "image": IMAGE}, "image",
+        (IMAGE * np.float32(0.5) + 1).astype(np.uint8),
     ),
 }  # fmt: skip
 

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from cudaperf_agent.tools import sandbox
 
 needs = pytest.mark.skipif(
@@ -34,7 +33,11 @@ def test_the_signal_that_ended_it_is_told(tmp_path, number):
 def test_environment_is_clean(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "hidden")
     done = sandbox.run(["env"], cwd=tmp_path, seconds=10, environment={"GIVEN": "1"})
-    assert b"SECRET_KEY" not in done.stdout and b"GIVEN=1" in done.stdout and f"HOME={tmp_path}".encode() in done.stdout
+    assert (
+        b"SECRET_KEY" not in done.stdout
+        and b"GIVEN=1" in done.stdout
+        and f"HOME={tmp_path}".encode() in done.stdout
+    )
 
 
 @needs
@@ -74,7 +77,8 @@ def test_other_processes_are_out_of_reach(tmp_path):
 
 
 def test_a_timeout_kills_all_descendants(tmp_path):
-    script = "(while true; do date > alive; sleep 0.05; done) & setsid sh -c 'while true; do date > alive2; sleep 0.05; done' & wait"
+    loop = "while true; do date > {}; sleep 0.05; done"
+    script = f"({loop.format('alive')}) & setsid sh -c '{loop.format('alive2')}' & wait"
     done = sandbox.run(["sh", "-c", script], cwd=tmp_path, seconds=0.4, writable=[tmp_path])
     assert done.timed_out and done.seconds < 3
     files = [tmp_path / "alive", tmp_path / "alive2"]
@@ -87,7 +91,9 @@ def test_a_timeout_kills_all_descendants(tmp_path):
 def test_memory_and_file_size_are_limited(tmp_path):
     done = python("x = bytearray(1 << 30)", tmp_path, memory_bytes=256 << 20)
     assert b"MemoryError" in done.stderr
-    done = python("open('big', 'wb').write(bytes(1 << 24))", tmp_path, writable=[tmp_path], file_bytes=1 << 20)
+    done = python(
+        "open('big', 'wb').write(bytes(1 << 24))", tmp_path, writable=[tmp_path], file_bytes=1 << 20
+    )
     assert (tmp_path / "big").stat().st_size <= 1 << 20 and done.returncode != 0
 
 

@@ -22,7 +22,10 @@ from .rewrite import rewrite
 COMPILE_SECONDS = 60.0
 COMPILE_MEMORY = 2 << 30
 _WARNINGS_OFF = ("-w", "-fmax-errors=40", "-fno-diagnostics-color", "-fno-diagnostics-show-caret")
-_COMMON = ("-std=c++17", "-shared", "-fPIC", "-g1", "-gdwarf-4", "-fno-strict-aliasing", *_WARNINGS_OFF)
+_COMMON = (
+    "-std=c++17", "-shared", "-fPIC", "-g1", "-gdwarf-4", "-fno-strict-aliasing", "-fno-semantic-interposition",
+    *_WARNINGS_OFF,
+)  # fmt: skip
 _DEVICE = (
     "-nostdlib", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-math-errno",
     "-fno-trapping-math", "-ffp-contract=off", "-fno-stack-protector",
@@ -30,14 +33,22 @@ _DEVICE = (
 _PLAIN = ("-O2",)
 # Without scalar replacement a float4 stays one access, as it is on a GPU.
 _CHECKED = ("-O1", "-fno-tree-sra", "-fsanitize=thread", "-DCUDAPERF_CHECKED")
+# What device code may link to: the math library's functions (and their float twins), and our runtime.
 _MATH = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor "
-    "fma fmax fmin fmod frexp hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround "
-    "modf nearbyint nextafter pow remainder remquo rint round scalbln scalbn sin sincos sinh sqrt tan tanh tgamma "
-    "trunc y0 y1 yn".split()
+    {
+        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh",
+        "erf", "erfc", "exp", "exp10", "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod",
+        "frexp", "hypot", "ilogb", "j0", "j1", "jn", "ldexp", "lgamma", "llrint", "llround", "log", "log10",
+        "log1p", "log2", "logb", "lrint", "lround", "modf", "nearbyint", "nextafter", "pow", "remainder", "remquo",
+        "rint", "round", "scalbln", "scalbn", "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+        "y0", "y1", "yn",
+    }
+)  # fmt: skip
+_MEMORY = frozenset({"memcpy", "memmove", "memset", "memcmp", "abs", "labs", "llabs"})
+_RUNTIME = re.compile(
+    r"cudaperf_\w+|__tsan_\w+|threadIdx|blockIdx|blockDim|gridDim"
+    r"|__cxa_finalize|__tls_get_addr|_ITM_\w+|__gmon_start__"
 )
-_MEMORY = frozenset("memcpy memmove memset memcmp abs labs llabs".split())
-_RUNTIME = re.compile(r"cudaperf_\w+|__tsan_\w+|threadIdx|blockIdx|blockDim|gridDim|__cxa_finalize|__tls_get_addr|_ITM_\w+|__gmon_start__")
 
 
 @dataclass(frozen=True)
@@ -81,9 +92,17 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libra
         copies = [Path(shutil.copy(path, folder / f"object{i}.o")) for i, path in enumerate(objects)]
         with ThreadPoolExecutor(2) as pool:
             host = pool.submit(
-                _compile, compiler, folder, "host", host_flags, [*copies, base.library, "-pthread"], split.file
+                _compile,
+                compiler,
+                folder,
+                "host",
+                host_flags,
+                [*copies, base.library, "-pthread"],
+                split.file,
             )
-            kernels = pool.submit(_compile, compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+            kernels = pool.submit(
+                _compile, compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file
+            )
             failed.extend(host.result() + kernels.result())
         if not failed:
             failed.extend(_foreign_calls(folder / "device.so", split))
@@ -167,10 +186,20 @@ def runtime() -> Runtime:
     """The harness and its library, compiled once for each version of compiler and runtime."""
     compiler = cxx_compiler()
     sources = sorted(_source_folder().iterdir())
-    key = digest(compiler.version, *(part for s in sources if s.is_file() for part in (s.name, s.read_bytes())))
+    key = digest(
+        compiler.version, *(part for s in sources if s.is_file() for part in (s.name, s.read_bytes()))
+    )
 
     def make(folder: Path) -> None:
-        common = [compiler.path, "-std=c++20", "-O2", "-g1", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
+        common: list[str | Path] = [
+            compiler.path,
+            "-std=c++20",
+            "-O2",
+            "-g1",
+            "-fPIC",
+            "-ftls-model=initial-exec",
+            "-pthread",
+        ]
         library = [s for s in sources if s.suffix == ".cpp" and s.name != "harness.cpp"]
 
         def compile_one(source: Path) -> Path:
@@ -181,7 +210,7 @@ def runtime() -> Runtime:
         with ThreadPoolExecutor() as pool:
             objects = list(pool.map(compile_one, [*library, _source_folder() / "harness.cpp"]))
         _run_trusted([*common, "-shared", "-o", folder / "libcudaperf.so", *objects[:-1], "-ldl"])
-        link = [objects[-1], f"-L{folder}", "-lcudaperf", "-Wl,-rpath,$ORIGIN", "-ldl"]
+        link: list[str | Path] = [objects[-1], f"-L{folder}", "-lcudaperf", "-Wl,-rpath,$ORIGIN", "-ldl"]
         _run_trusted([*common, "-o", folder / "harness", *link])
 
     return Runtime(cached("runtime", key, make))
@@ -190,4 +219,6 @@ def runtime() -> Runtime:
 def _run_trusted(command: Sequence[str | Path]) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
-        raise RuntimeError(f"the CPU runtime does not compile: {' '.join(map(str, command))}\n{answer.stderr}")
+        raise RuntimeError(
+            f"the CPU runtime does not compile: {' '.join(map(str, command))}\n{answer.stderr}"
+        )

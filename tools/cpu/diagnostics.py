@@ -10,8 +10,12 @@ from ..records import Finding
 _PLACE = re.compile(r"^(?P<file>[^:\s][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? *(?P<text>.*)$")
 _ERROR = re.compile(r"^(?:fatal )?error: (?P<message>.*)$")
 _UNDEFINED = re.compile(r"(?P<file>[^:\s]+):(?P<line>\d+): undefined reference to [`'](?P<name>[^']+)'")
-_LAUNCH = re.compile(r"no match(?:ing function)? for call to ['‘]\(cudaperf::Launch<void \(\*\)\((.*)\)>\) \((.*)\)['’]")
-_HIDDEN_PARAMETERS = re.compile(r"\b(?:const )?uint3, (?:const )?uint3, (?:const )?dim3, (?:const )?dim3(?:, )?")
+_LAUNCH = re.compile(
+    r"no match(?:ing function)? for call to ['‘]\(cudaperf::Launch<void \(\*\)\((.*)\)>\) \((.*)\)['’]"
+)
+_HIDDEN_PARAMETERS = re.compile(
+    r"\b(?:const )?uint3, (?:const )?uint3, (?:const )?dim3, (?:const )?dim3(?:, )?"
+)
 
 
 def diagnostics(output: str, file: str) -> list[Finding]:
@@ -34,7 +38,9 @@ def diagnostics(output: str, file: str) -> list[Finding]:
     for match in _UNDEFINED.finditer(output):
         line = int(match["line"]) if match["file"].endswith(file) else 0
         message = f"{match['name']} is declared but not defined on the host"
-        found.append(Finding(rule="compile-error", message=message, file=file, line=line, column=1 if line else 0))
+        found.append(
+            Finding(rule="compile-error", message=message, file=file, line=line, column=1 if line else 0)
+        )
     return list(dict.fromkeys(found))
 
 

@@ -62,11 +62,10 @@ class Harness:
         self._memory = mmap.mmap(self._buffers, buffer_bytes) if buffer_bytes else None
         self._pending = b""
         base = runtime().folder
+        descriptors = [str(results), str(self._buffers), str(buffer_bytes)]
+        parts = [libraries.folder / "device.so", libraries.folder / "host.so"]
         self.process = sandbox.start(
-            [
-                base / "harness", str(results), str(self._buffers), str(buffer_bytes),
-                libraries.folder / "device.so", libraries.folder / "host.so", *program,
-            ],  # fmt: skip
+            [base / "harness", *descriptors, *parts, *program],
             cwd=folder or libraries.folder,
             seconds=cpu_seconds,
             readable=(base, libraries.folder),

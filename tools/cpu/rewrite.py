@@ -39,11 +39,15 @@ def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence
     functions = bytes(outside).decode(errors="replace")
     # A waiting function may be called by any kernel, so one outside the kernels makes all of them wait.
     all_wait = bool(_WAITING.search(functions))
-    waiting = frozenset(name for name, body in bodies.items() if all_wait or _WAITING.search(code(source, body)))
+    waiting = frozenset(
+        name for name, body in bodies.items() if all_wait or _WAITING.search(code(source, body))
+    )
     table = "".join(
         f'CUDAPERF_KERNEL("{k.name}", {_bool(_base(k.name) in waiting)}, {k.name})\n' for k in kernels
     )
-    variables = "".join(f'{{"{s.name}", (void *)&{s.name}, sizeof({s.name}), {_bool(s.constant)}}}, ' for s in symbols)
+    variables = "".join(
+        f'{{"{s.name}", (void *)&{s.name}, sizeof({s.name}), {_bool(s.constant)}}}, ' for s in symbols
+    )
     define = "#define CUDAPERF_FUNCTIONS_USE_THREAD\n" if _THREAD.search(functions) else ""
     text = (
         f'{define}#include "device.h"\n{apply_edits(source.data, edits).decode()}\n#line 1 "kernels"\n'
@@ -67,7 +71,9 @@ def _bool(value: bool) -> str:
 def _kernels(source: Source) -> list[tuple[str, tree_sitter.Node | None]]:
     found = []
     for node in walk(source.root):
-        declarator = declarator_of(node, "function_declarator") if node.type == "function_definition" else None
+        declarator = (
+            declarator_of(node, "function_declarator") if node.type == "function_definition" else None
+        )
         name = name_of(declarator) if declarator else None
         if name is not None and "__global__" in head(source, node):
             found.append((source.text(name), node.child_by_field_name("body")))

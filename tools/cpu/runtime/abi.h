@@ -13,21 +13,21 @@ inline bool is_device(const void *p) {
 }
 
 enum class Operation : uint32_t {
-    launch,           // kernel, grid, block, size = dynamic shared bytes; payload: packed arguments; no reply
-    allocate,         // size -> reply.value: address
-    release,          // to
-    copy_in,          // to, size; payload: bytes
-    copy_out,         // from, size -> payload
-    copy_within,      // to, from, size
-    fill,             // to, size, value
-    write_symbol,     // index, to = offset; payload
-    read_symbol,      // index, from = offset, size -> payload
-    symbol_address,   // index -> reply.value
-    set_shared_limit, // index = kernel, size
-    synchronize,      // -> the sticky error
-    last_error,       // value: 1 clears it
-    returned,         // the launcher came back; no reply
-    crashed,          // value: signal, to: fault address, from: program counter; no reply
+    launch,          // kernel, grid, block, size = dynamic shared bytes; payload: packed arguments; no reply
+    allocate,        // size -> reply.value: address
+    release,         // to
+    copy_in,         // to, size; payload: bytes
+    copy_out,        // from, size -> payload
+    copy_within,     // to, from, size
+    fill,            // to, size, value
+    write_symbol,    // index, to = offset; payload
+    read_symbol,     // index, from = offset, size -> payload
+    symbol_address,  // index -> reply.value
+    set_shared_limit,  // index = kernel, size
+    synchronize,       // -> the sticky error
+    last_error,        // value: 1 clears it
+    returned,          // the launcher came back; no reply
+    crashed,           // value: signal, to: fault address, from: program counter; no reply
 };
 
 struct Extent {

@@ -34,8 +34,8 @@ struct SharedVariable {
     const char *name;
 };
 
-static std::map<uint32_t, Region> regions;       // by allocation
-static std::vector<Region *> sorted;             // by address
+static std::map<uint32_t, Region> regions;  // by allocation
+static std::vector<Region *> sorted;        // by address
 static uint64_t known_version;
 static Region *last_region;
 static uint32_t serial, first_serial;
@@ -86,7 +86,8 @@ static void follow_memory() {
             i->second.release(), i = regions.erase(i);
     sorted.clear();
     for (auto &[id, region] : regions) sorted.push_back(&region);
-    std::sort(sorted.begin(), sorted.end(), [](Region *a, Region *b) { return a->allocation.begin < b->allocation.begin; });
+    std::sort(sorted.begin(), sorted.end(),
+              [](Region *a, Region *b) { return a->allocation.begin < b->allocation.begin; });
     last_region = sorted.empty() ? nullptr : sorted.front();
 }
 
@@ -130,17 +131,22 @@ void add_shared(const void *begin, size_t size, const char *name) {
 
 void exited_before_barrier(int line, unsigned int threads) {
     if (!early_exits.insert({position.launch->index, line}).second) return;
-    report_finding("exit-before-barrier", "warning", line, {},
-                   text("%u threads of a block had returned before the barrier of line %d: hardware tolerates it, the "
-                        "programming guide does not",
-                        threads, line));
+    report_finding(
+        "exit-before-barrier", "warning", line, {},
+        text("%u threads of a block had returned before the barrier of line %d: hardware tolerates it, the "
+             "programming guide does not",
+             threads, line));
 }
 
-static const char *verb(Access kind) { return kind == Access::load ? "reads" : kind == Access::store ? "writes" : "updates"; }
+static const char *verb(Access kind) {
+    return kind == Access::load ? "reads" : kind == Access::store ? "writes" : "updates";
+}
 
-static void out_of_bounds(uintptr_t address, size_t size, Access kind, const void *site, const std::string &where) {
+static void out_of_bounds(uintptr_t address, size_t size, Access kind, const void *site,
+                          const std::string &where) {
     (void)address;
-    if (!options.bounds || out_of_bounds_sites.size() > 20 || !out_of_bounds_sites.insert(site).second) return;
+    if (!options.bounds || out_of_bounds_sites.size() > 20 || !out_of_bounds_sites.insert(site).second)
+        return;
     report_finding("out-of-bounds", "error", 0, {site},
                    name_thread(*position.launch, position.block, position.thread) +
                        text(" %s %zu bytes %s at {0}", verb(kind), size, where.c_str()));
@@ -152,13 +158,15 @@ static void access_shared(uintptr_t address, size_t size, Access kind, const voi
         if (address >= v.begin && address + size <= v.begin + v.size) {
             if (traced) counts::note(address, size, kind, Space::shared, site);
             if (options.races)
-                races::check({v.begin, v.name, Space::shared, &arena_cells[(v.begin - arena_begin) / 4]}, address, size, kind, site);
+                races::check({v.begin, v.name, Space::shared, &arena_cells[(v.begin - arena_begin) / 4]},
+                             address, size, kind, site);
             return;
         }
         if (address >= v.begin && (!nearest || v.begin > nearest->begin)) nearest = &v;
     }
     out_of_bounds(address, size, kind, site,
-                  nearest ? text("of shared memory %zu bytes past the start of %s (%zu bytes)", address - nearest->begin, nearest->name, nearest->size)
+                  nearest ? text("of shared memory %zu bytes past the start of %s (%zu bytes)",
+                                 address - nearest->begin, nearest->name, nearest->size)
                           : "of shared memory outside every __shared__ variable");
 }
 
@@ -168,15 +176,19 @@ static std::string beside(uintptr_t address) {
         if (!nearest || r->allocation.begin <= address) nearest = r;
     if (!nearest) return "outside every buffer";
     const Allocation &a = nearest->allocation;
-    if (address < a.begin) return text("%zu bytes before %s (%zu bytes)", a.begin - address, a.name.c_str(), a.size);
+    if (address < a.begin)
+        return text("%zu bytes before %s (%zu bytes)", a.begin - address, a.name.c_str(), a.size);
     if (address < a.end()) return text("across the end of %s (%zu bytes)", a.name.c_str(), a.size);
     return text("%zu bytes past the end of %s (%zu bytes)", address - a.end(), a.name.c_str(), a.size);
 }
 
 static Region *region_of(uintptr_t address, size_t size) {
-    auto inside = [&](const Region &r) { return address >= r.allocation.begin && address + size <= r.allocation.end(); };
+    auto inside = [&](const Region &r) {
+        return address >= r.allocation.begin && address + size <= r.allocation.end();
+    };
     if (last_region && inside(*last_region)) return last_region;
-    auto above = std::upper_bound(sorted.begin(), sorted.end(), address, [](uintptr_t a, Region *r) { return a < r->allocation.begin; });
+    auto above = std::upper_bound(sorted.begin(), sorted.end(), address,
+                                  [](uintptr_t a, Region *r) { return a < r->allocation.begin; });
     if (above == sorted.begin() || !inside(**(above - 1))) return nullptr;
     return last_region = *(above - 1);
 }
@@ -186,7 +198,8 @@ void access(uintptr_t address, size_t size, Access kind, const void *site) {
     if (address >= arena_begin && address < arena_end) return access_shared(address, size, kind, site);
     Region *region = region_of(address, size);
     if (!region) {  // outside the device's range it is a thread's own stack, or faults by itself
-        if (is_device(reinterpret_cast<void *>(address))) out_of_bounds(address, size, kind, site, beside(address));
+        if (is_device(reinterpret_cast<void *>(address)))
+            out_of_bounds(address, size, kind, site, beside(address));
         return;
     }
     uintptr_t begin = region->allocation.begin;
@@ -198,7 +211,9 @@ void access(uintptr_t address, size_t size, Access kind, const void *site) {
         }
         if (traced) counts::note(address, size, kind, Space::global, site);
     }
-    if (options.races) races::check({begin, region->allocation.name.c_str(), region->space, region->cells}, address, size, kind, site);
+    if (options.races)
+        races::check({begin, region->allocation.name.c_str(), region->space, region->cells}, address, size,
+                     kind, site);
 }
 
 }  // namespace cudaperf::checks
@@ -210,19 +225,29 @@ using namespace cudaperf::checks;
 #define HOOKS(n)                                                                                             \
     void __tsan_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }          \
     void __tsan_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }        \
-    void __tsan_unaligned_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); } \
-    void __tsan_unaligned_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); } \
+    void __tsan_unaligned_read##n(void *p) {                                                                 \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);                                       \
+    }                                                                                                        \
+    void __tsan_unaligned_write##n(void *p) {                                                                \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
+    }                                                                                                        \
     void __tsan_volatile_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); } \
-    void __tsan_volatile_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); } \
+    void __tsan_volatile_write##n(void *p) {                                                                 \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
+    }                                                                                                        \
     void __tsan_read_write##n(void *p) {                                                                     \
         access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);                                       \
         access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
     }
 
 extern "C" {
-HOOKS(1) HOOKS(2) HOOKS(4) HOOKS(8) HOOKS(16)
+HOOKS(1)
+HOOKS(2)
+HOOKS(4) HOOKS(8) HOOKS(16)
 
-void __tsan_read_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }
+    void __tsan_read_range(void *p, size_t n) {
+    access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);
+}
 void __tsan_write_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}

@@ -13,7 +13,9 @@ struct Context {
 
 extern "C" void cudaperf_switch(void **save, void *restore);
 
-inline void switch_context(Context &from, Context &to) { cudaperf_switch(&from.stack_pointer, to.stack_pointer); }
+inline void switch_context(Context &from, Context &to) {
+    cudaperf_switch(&from.stack_pointer, to.stack_pointer);
+}
 
 // Makes a context that begins in `entry`, which must never return.
 inline void prepare(Context &context, char *, char *stack_top, void (*entry)()) {

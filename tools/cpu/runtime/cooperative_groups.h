@@ -32,7 +32,9 @@ template <unsigned int N> class thread_block_tile {
     static unsigned int meta_group_rank() { return thread_block::thread_rank() / N; }
     static unsigned int meta_group_size() { return (thread_block::size() + N - 1) / N; }
     static void sync(CUDAPERF_LINE) { __syncwarp(mask(), line); }
-    template <typename T> static T shfl(T value, int lane, CUDAPERF_LINE) { return __shfl_sync(mask(), value, lane, N, line); }
+    template <typename T> static T shfl(T value, int lane, CUDAPERF_LINE) {
+        return __shfl_sync(mask(), value, lane, N, line);
+    }
     template <typename T> static T shfl_up(T value, unsigned int distance, CUDAPERF_LINE) {
         return __shfl_up_sync(mask(), value, distance, N, line);
     }
@@ -53,9 +55,15 @@ template <unsigned int N, typename Group> thread_block_tile<N> tiled_partition(c
 
 template <typename Group> void sync(const Group &group, CUDAPERF_LINE) { group.sync(line); }
 
-template <typename T> struct plus { T operator()(T a, T b) const { return a + b; } };
-template <typename T> struct less { T operator()(T a, T b) const { return a < b ? a : b; } };
-template <typename T> struct greater { T operator()(T a, T b) const { return a > b ? a : b; } };
+template <typename T> struct plus {
+    T operator()(T a, T b) const { return a + b; }
+};
+template <typename T> struct less {
+    T operator()(T a, T b) const { return a < b ? a : b; }
+};
+template <typename T> struct greater {
+    T operator()(T a, T b) const { return a > b ? a : b; }
+};
 
 template <typename Group, typename T, typename Operation>
 T reduce(const Group &group, T value, Operation operation, CUDAPERF_LINE) {

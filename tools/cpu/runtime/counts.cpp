@@ -1,6 +1,6 @@
 // The n-th access of each lane at one instruction makes up the warp's n-th request there.
-// Global: the 32-byte sectors that a request touches. Shared: its wavefronts, the most words that one of the 32 banks
-// must give; accesses of 8 and 16 bytes go by half and quarter warps.
+// Global: the 32-byte sectors that a request touches. Shared: its wavefronts, the most words that one of the
+// 32 banks must give; accesses of 8 and 16 bytes go by half and quarter warps.
 #include "counts.h"
 #include "report.h"
 #include <algorithm>
@@ -67,7 +67,8 @@ void begin_launch(const Launch &started, uint64_t traced_blocks) {
 }
 
 void end_launch() {
-    for (const Instruction &i : instructions) kernel->instructions[{i.site, i.kind, i.space, i.size}].add(i.launch, scale);
+    for (const Instruction &i : instructions)
+        kernel->instructions[{i.site, i.kind, i.space, i.size}].add(i.launch, scale);
 }
 
 static void count_global(const Request &request, size_t size, Totals &totals) {
@@ -76,7 +77,8 @@ static void count_global(const Request &request, size_t size, Totals &totals) {
     for (uint32_t rest = request.lanes; rest; rest &= rest - 1) {
         uintptr_t address = request.addresses[__builtin_ctz(rest)];
         starts[lanes++] = address;
-        for (uintptr_t sector = address / 32; sector <= (address + size - 1) / 32 && count < 64; sector++) sectors[count++] = sector;
+        for (uintptr_t sector = address / 32; sector <= (address + size - 1) / 32 && count < 64; sector++)
+            sectors[count++] = sector;
     }
     std::sort(sectors, sectors + count);
     std::sort(starts, starts + lanes);
@@ -86,13 +88,15 @@ static void count_global(const Request &request, size_t size, Totals &totals) {
 }
 
 static void count_shared(const Request &request, size_t size, Totals &totals) {
-    unsigned int words = static_cast<unsigned int>(std::max<size_t>(1, size / 4)), group = std::max(32 / words, 1u);
+    unsigned int words = static_cast<unsigned int>(std::max<size_t>(1, size / 4)),
+                 group = std::max(32 / words, 1u);
     for (unsigned int first = 0; first < 32; first += group) {
         uintptr_t wanted[32 * 4];
         size_t count = 0;
         for (unsigned int lane = first; lane < first + group; lane++)
             if (request.lanes >> lane & 1)
-                for (unsigned int word = 0; word < std::min(words, 4u); word++) wanted[count++] = request.addresses[lane] / 4 + word;
+                for (unsigned int word = 0; word < std::min(words, 4u); word++)
+                    wanted[count++] = request.addresses[lane] / 4 + word;
         if (!count) continue;
         std::sort(wanted, wanted + count);
         count = static_cast<size_t>(std::unique(wanted, wanted + count) - wanted);
@@ -127,10 +131,12 @@ void end_block(bool traced) {
 }
 
 static Instruction &instruction_at(size_t size, Access kind, Space space, const void *site) {
-    uint64_t key = reinterpret_cast<uint64_t>(site) << 8 | std::min<size_t>(size, 31) << 3 | static_cast<uint64_t>(kind) << 1 |
-                   static_cast<uint64_t>(space == Space::shared);
+    uint64_t key = reinterpret_cast<uint64_t>(site) << 8 | std::min<size_t>(size, 31) << 3 |
+                   static_cast<uint64_t>(kind) << 1 | static_cast<uint64_t>(space == Space::shared);
     auto [found, is_new] = index_of.try_emplace(key, instructions.size());
-    if (is_new) instructions.push_back({site, kind, space, size, std::vector<uint32_t>(1024), std::vector<Queue>(32), {}});
+    if (is_new)
+        instructions.push_back(
+            {site, kind, space, size, std::vector<uint32_t>(1024), std::vector<Queue>(32), {}});
     return instructions[found->second];
 }
 
@@ -161,14 +167,17 @@ void report_case() {
         std::string accesses;
         for (auto &[key, t] : totals.instructions) {
             auto &[site, kind, space, size] = key;
-            accesses += text(R"(%s{"site":%lu,"operation":"%s","space":"%s","bytes":%zu,"requests":%.0f,"lanes":%.0f,"sectors":%.0f,"ideal":%.0f})",
-                             accesses.empty() ? "" : ",", code_offset(site), operations[static_cast<int>(kind)],
-                             space == Space::shared ? "shared" : "global", size, t.requests, t.lanes, t.sectors, t.ideal);
+            accesses += text(
+                R"(%s{"site":%lu,"operation":"%s","space":"%s","bytes":%zu,"requests":%.0f,"lanes":%.0f,)"
+                R"("sectors":%.0f,"ideal":%.0f})",
+                accesses.empty() ? "" : ",", code_offset(site), operations[static_cast<int>(kind)],
+                space == Space::shared ? "shared" : "global", size, t.requests, t.lanes, t.sectors, t.ideal);
         }
         double barriers = static_cast<double>(totals.barriers) / static_cast<double>(totals.threads);
-        report(R"({"event":"counts","kernel":%u,"launches":%lu,"threads":%lu,"barriers":%g,"unique":%lu,"block_unique":%lu,"accesses":[%s]})",
-               index, totals.launches, totals.threads, barriers, totals.unique_sectors * 32, totals.block_unique_sectors * 32,
-               accesses.c_str());
+        report(R"({"event":"counts","kernel":%u,"launches":%lu,"threads":%lu,"barriers":%g,)"
+               R"("unique":%lu,"block_unique":%lu,"accesses":[%s]})",
+               index, totals.launches, totals.threads, barriers, totals.unique_sectors * 32,
+               totals.block_unique_sectors * 32, accesses.c_str());
     }
 }
 

@@ -15,8 +15,8 @@ constexpr int warpSize = 32;
 
 // Kernels take these as hidden parameters, so that loops over threads vectorize; functions that they call see
 // the thread-local ones.
-#define CUDAPERF_THREAD                                                                                       \
-    [[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const uint3 blockIdx,                            \
+#define CUDAPERF_THREAD                                                                                      \
+    [[maybe_unused]] const uint3 threadIdx, [[maybe_unused]] const uint3 blockIdx,                           \
         [[maybe_unused]] const dim3 blockDim, [[maybe_unused]] const dim3 gridDim
 extern __thread uint3 threadIdx __attribute__((tls_model("initial-exec")));
 extern __thread uint3 blockIdx __attribute__((tls_model("initial-exec")));
@@ -25,9 +25,10 @@ extern __thread dim3 gridDim __attribute__((tls_model("initial-exec")));
 
 namespace cudaperf {
 
-template <typename T> struct Same { using type = T; };
+template <typename T> struct Same {
+    using type = T;
+};
 template <typename T> using same = typename Same<T>::type;
-
 
 template <typename... P> struct Offsets {
     size_t at[sizeof...(P) + 1] = {};
@@ -48,7 +49,8 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
     static constexpr Offsets<P...> offsets{};
 
     template <size_t... I>
-    static CUDAPERF_INLINE void call(const unsigned char *arguments, uint3 t, uint3 b, dim3 size, dim3 grid, Indices<I...>) {
+    static CUDAPERF_INLINE void call(const unsigned char *arguments, uint3 t, uint3 b, dim3 size, dim3 grid,
+                                     Indices<I...>) {
         Kernel(t, b, size, grid, unpack<P>(arguments + offsets.at[I])...);
     }
 
@@ -59,7 +61,8 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
     static CUDAPERF_INLINE void loop(uint3 b, dim3 size, dim3 grid, P... arguments) {
         for (unsigned int z = 0; z < size.z; z++)
             for (unsigned int y = 0; y < size.y; y++)
-                for (unsigned int x = 0; x < size.x; x++) {
+                _Pragma("GCC ivdep")  // threads that do not wait for each other have no order
+                    for (unsigned int x = 0; x < size.x; x++) {
 #ifdef CUDAPERF_FUNCTIONS_USE_THREAD
                     threadIdx = {x, y, z};
 #endif
@@ -68,11 +71,13 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
     }
 
     template <size_t... I>
-    static CUDAPERF_INLINE void loop(const unsigned char *arguments, uint3 b, dim3 size, dim3 grid, Indices<I...>) {
+    static CUDAPERF_INLINE void loop(const unsigned char *arguments, uint3 b, dim3 size, dim3 grid,
+                                     Indices<I...>) {
         loop(b, size, grid, unpack<P>(arguments + offsets.at[I])...);
     }
 
-    static void block(const unsigned char *arguments, uint3 b, dim3 size, dim3 grid) {
+    __attribute__((flatten)) static void block(const unsigned char *arguments, uint3 b, dim3 size,
+                                               dim3 grid) {
         loop(arguments, b, size, grid, indices<sizeof...(P)>{});
     }
 
@@ -89,16 +94,18 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
 }  // namespace cudaperf
 
 // __shared__ variables, by name and type; `alignment` is an alignas of its own.
-#define CUDAPERF_SHARED(name, alignment, ...)                                                                 \
-    struct name##_type { alignment ::cudaperf::same<__VA_ARGS__> value; };                                    \
-    static ::cudaperf::Shared name##_slot = {#name, sizeof(__VA_ARGS__), alignof(name##_type), 0};            \
+#define CUDAPERF_SHARED(name, alignment, ...)                                                                \
+    struct name##_type {                                                                                     \
+        alignment::cudaperf::same<__VA_ARGS__> value;                                                        \
+    };                                                                                                       \
+    static ::cudaperf::Shared name##_slot = {#name, sizeof(__VA_ARGS__), alignof(name##_type), 0};           \
     auto &name = *static_cast<::cudaperf::same<__VA_ARGS__> *>(cudaperf_shared(&name##_slot));
-#define CUDAPERF_DYNAMIC_SHARED(name, ...)                                                                    \
-    ::cudaperf::same<__VA_ARGS__> *const name =                                                               \
+#define CUDAPERF_DYNAMIC_SHARED(name, ...)                                                                   \
+    ::cudaperf::same<__VA_ARGS__> *const name =                                                              \
         static_cast<::cudaperf::same<__VA_ARGS__> *>(cudaperf_dynamic_shared());
 #define CUDAPERF_FILE_SHARED(name, ...) static constexpr ::cudaperf::DynamicShared<__VA_ARGS__> name{};
-#define CUDAPERF_KERNEL(name, waits, ...)                                                                     \
-    {name, ::cudaperf::Entry<__VA_ARGS__>::argument_bytes, waits, ::cudaperf::Entry<__VA_ARGS__>::thread,      \
+#define CUDAPERF_KERNEL(name, waits, ...)                                                                    \
+    {name, ::cudaperf::Entry<__VA_ARGS__>::argument_bytes, waits, ::cudaperf::Entry<__VA_ARGS__>::thread,    \
      ::cudaperf::Entry<__VA_ARGS__>::template whole_block<waits>()},
 
 namespace cudaperf {
@@ -106,7 +113,9 @@ namespace cudaperf {
 // An `extern __shared__` array at file scope, which each block sees at its own address.
 template <typename T> struct DynamicShared {
     operator T *() const { return static_cast<T *>(cudaperf_dynamic_shared()); }
-    template <typename U> explicit operator U *() const { return static_cast<U *>(cudaperf_dynamic_shared()); }
+    template <typename U> explicit operator U *() const {
+        return static_cast<U *>(cudaperf_dynamic_shared());
+    }
 };
 
 }  // namespace cudaperf
@@ -114,9 +123,15 @@ template <typename T> struct DynamicShared {
 #define CUDAPERF_LINE int line = __builtin_LINE()
 
 CUDAPERF_INLINE void __syncthreads(CUDAPERF_LINE) { cudaperf_barrier(cudaperf::BarrierKind::plain, 0, line); }
-CUDAPERF_INLINE int __syncthreads_or(int p, CUDAPERF_LINE) { return cudaperf_barrier(cudaperf::BarrierKind::any, p, line); }
-CUDAPERF_INLINE int __syncthreads_and(int p, CUDAPERF_LINE) { return cudaperf_barrier(cudaperf::BarrierKind::all, p, line); }
-CUDAPERF_INLINE int __syncthreads_count(int p, CUDAPERF_LINE) { return cudaperf_barrier(cudaperf::BarrierKind::count, p, line); }
+CUDAPERF_INLINE int __syncthreads_or(int p, CUDAPERF_LINE) {
+    return cudaperf_barrier(cudaperf::BarrierKind::any, p, line);
+}
+CUDAPERF_INLINE int __syncthreads_and(int p, CUDAPERF_LINE) {
+    return cudaperf_barrier(cudaperf::BarrierKind::all, p, line);
+}
+CUDAPERF_INLINE int __syncthreads_count(int p, CUDAPERF_LINE) {
+    return cudaperf_barrier(cudaperf::BarrierKind::count, p, line);
+}
 CUDAPERF_INLINE void __threadfence() { cudaperf_fence(); }
 CUDAPERF_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 CUDAPERF_INLINE void __threadfence_system() { cudaperf_fence(); }

@@ -15,9 +15,15 @@
 namespace cudaperf {
 
 template <size_t> struct Bits;
-template <> struct Bits<2> { using type = uint16_t; };
-template <> struct Bits<4> { using type = uint32_t; };
-template <> struct Bits<8> { using type = uint64_t; };
+template <> struct Bits<2> {
+    using type = uint16_t;
+};
+template <> struct Bits<4> {
+    using type = uint32_t;
+};
+template <> struct Bits<8> {
+    using type = uint64_t;
+};
 
 template <typename T, typename Change> inline CUDAPERF_UNTRACED T change(T *address, Change compute) {
     using Word = typename Bits<sizeof(T)>::type;
@@ -27,24 +33,25 @@ template <typename T, typename Change> inline CUDAPERF_UNTRACED T change(T *addr
         __builtin_memcpy(&old, &before, sizeof old);
         T changed = compute(old);
         __builtin_memcpy(&after, &changed, sizeof after);
-    } while (!__atomic_compare_exchange_n(reinterpret_cast<Word *>(address), &before, after, true, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
+    } while (!__atomic_compare_exchange_n(reinterpret_cast<Word *>(address), &before, after, true,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     return old;
 }
 
 }  // namespace cudaperf
 
-#define CUDAPERF_ATOMIC_FUNCTION(name, type, expression)                                                      \
-    CUDAPERF_ATOMIC type name(type *address, type value) {                                                    \
-        CUDAPERF_TRACE(address);                                                                              \
-        return cudaperf::change(address, [value](type old) CUDAPERF_UNTRACED { return (type)(expression); }); \
-    }                                                                                                         \
-    CUDAPERF_ATOMIC type name##_block(type *address, type value) { return name(address, value); }             \
+#define CUDAPERF_ATOMIC_FUNCTION(name, type, expression)                                                     \
+    CUDAPERF_ATOMIC type name(type *address, type value) {                                                   \
+        CUDAPERF_TRACE(address);                                                                             \
+        return cudaperf::change(address,                                                                     \
+                                [value](type old) CUDAPERF_UNTRACED { return (type)(expression); });         \
+    }                                                                                                        \
+    CUDAPERF_ATOMIC type name##_block(type *address, type value) { return name(address, value); }            \
     CUDAPERF_ATOMIC type name##_system(type *address, type value) { return name(address, value); }
 
-#define CUDAPERF_ATOMIC_INTEGERS(name, expression)                                                            \
-    CUDAPERF_ATOMIC_FUNCTION(name, int, expression)                                                           \
-    CUDAPERF_ATOMIC_FUNCTION(name, unsigned int, expression)                                                  \
+#define CUDAPERF_ATOMIC_INTEGERS(name, expression)                                                           \
+    CUDAPERF_ATOMIC_FUNCTION(name, int, expression)                                                          \
+    CUDAPERF_ATOMIC_FUNCTION(name, unsigned int, expression)                                                 \
     CUDAPERF_ATOMIC_FUNCTION(name, unsigned long long, expression)
 
 CUDAPERF_ATOMIC_INTEGERS(atomicAdd, old + value)
@@ -58,17 +65,17 @@ CUDAPERF_ATOMIC_INTEGERS(atomicMax, value > old ? value : old)
 CUDAPERF_ATOMIC_FUNCTION(atomicMax, long long, value > old ? value : old)
 CUDAPERF_ATOMIC_INTEGERS(atomicExch, ((void)old, value))
 CUDAPERF_ATOMIC_FUNCTION(atomicExch, float, ((void)old, value))
-CUDAPERF_ATOMIC_INTEGERS(atomicAnd, old & value)
+CUDAPERF_ATOMIC_INTEGERS(atomicAnd, old &value)
 CUDAPERF_ATOMIC_INTEGERS(atomicOr, old | value)
 CUDAPERF_ATOMIC_INTEGERS(atomicXor, old ^ value)
 CUDAPERF_ATOMIC_FUNCTION(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 CUDAPERF_ATOMIC_FUNCTION(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
-#define CUDAPERF_ATOMIC_CAS(type)                                                                             \
-    CUDAPERF_ATOMIC type atomicCAS(type *address, type compare, type value) {                                 \
-        CUDAPERF_TRACE(address);                                                                              \
-        return cudaperf::change(address,                                                                      \
-                                [=](type old) CUDAPERF_UNTRACED { return old == compare ? value : old; });    \
+#define CUDAPERF_ATOMIC_CAS(type)                                                                            \
+    CUDAPERF_ATOMIC type atomicCAS(type *address, type compare, type value) {                                \
+        CUDAPERF_TRACE(address);                                                                             \
+        return cudaperf::change(address,                                                                     \
+                                [=](type old) CUDAPERF_UNTRACED { return old == compare ? value : old; });   \
     }
 CUDAPERF_ATOMIC_CAS(int)
 CUDAPERF_ATOMIC_CAS(unsigned int)

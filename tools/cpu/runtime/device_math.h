@@ -1,4 +1,5 @@
-// Math functions and intrinsics. CUDA's fast intrinsics are computed exactly: the CPU is the more accurate one.
+// Math functions and intrinsics. CUDA's fast intrinsics are computed exactly: the CPU is the more accurate
+// one.
 #pragma once
 
 #undef isnan
@@ -6,37 +7,46 @@
 #undef isfinite
 #undef signbit
 
-#define CUDAPERF_UNARY(name)                                                                                  \
-    CUDAPERF_INLINE float name(float x) { return ::name##f(x); }                                              \
-    CUDAPERF_INLINE double name(int x) { return ::name(static_cast<double>(x)); }                             \
-    CUDAPERF_INLINE double name(unsigned int x) { return ::name(static_cast<double>(x)); }                    \
-    CUDAPERF_INLINE double name(long x) { return ::name(static_cast<double>(x)); }                            \
+#define CUDAPERF_UNARY(name)                                                                                 \
+    CUDAPERF_INLINE float name(float x) { return ::name##f(x); }                                             \
+    CUDAPERF_INLINE double name(int x) { return ::name(static_cast<double>(x)); }                            \
+    CUDAPERF_INLINE double name(unsigned int x) { return ::name(static_cast<double>(x)); }                   \
+    CUDAPERF_INLINE double name(long x) { return ::name(static_cast<double>(x)); }                           \
     CUDAPERF_INLINE double name(long long x) { return ::name(static_cast<double>(x)); }
-CUDAPERF_UNARY(sqrt) CUDAPERF_UNARY(cbrt) CUDAPERF_UNARY(exp) CUDAPERF_UNARY(exp2) CUDAPERF_UNARY(expm1)
-CUDAPERF_UNARY(log) CUDAPERF_UNARY(log2) CUDAPERF_UNARY(log10) CUDAPERF_UNARY(log1p)
-CUDAPERF_UNARY(sin) CUDAPERF_UNARY(cos) CUDAPERF_UNARY(tan)
-CUDAPERF_UNARY(asin) CUDAPERF_UNARY(acos) CUDAPERF_UNARY(atan)
-CUDAPERF_UNARY(sinh) CUDAPERF_UNARY(cosh) CUDAPERF_UNARY(tanh)
-CUDAPERF_UNARY(asinh) CUDAPERF_UNARY(acosh) CUDAPERF_UNARY(atanh)
-CUDAPERF_UNARY(floor) CUDAPERF_UNARY(ceil) CUDAPERF_UNARY(trunc) CUDAPERF_UNARY(round) CUDAPERF_UNARY(rint)
-CUDAPERF_UNARY(nearbyint) CUDAPERF_UNARY(fabs)
-CUDAPERF_UNARY(erf) CUDAPERF_UNARY(erfc) CUDAPERF_UNARY(tgamma) CUDAPERF_UNARY(lgamma)
+CUDAPERF_UNARY(sqrt)
+CUDAPERF_UNARY(cbrt)
+CUDAPERF_UNARY(exp) CUDAPERF_UNARY(exp2) CUDAPERF_UNARY(expm1) CUDAPERF_UNARY(log) CUDAPERF_UNARY(log2)
+    CUDAPERF_UNARY(log10) CUDAPERF_UNARY(log1p) CUDAPERF_UNARY(sin) CUDAPERF_UNARY(cos) CUDAPERF_UNARY(tan)
+        CUDAPERF_UNARY(asin) CUDAPERF_UNARY(acos) CUDAPERF_UNARY(atan) CUDAPERF_UNARY(sinh)
+            CUDAPERF_UNARY(cosh) CUDAPERF_UNARY(tanh) CUDAPERF_UNARY(asinh) CUDAPERF_UNARY(acosh)
+                CUDAPERF_UNARY(atanh) CUDAPERF_UNARY(floor) CUDAPERF_UNARY(ceil) CUDAPERF_UNARY(trunc)
+                    CUDAPERF_UNARY(round) CUDAPERF_UNARY(rint) CUDAPERF_UNARY(nearbyint) CUDAPERF_UNARY(fabs)
+                        CUDAPERF_UNARY(erf) CUDAPERF_UNARY(erfc) CUDAPERF_UNARY(tgamma) CUDAPERF_UNARY(lgamma)
 #undef CUDAPERF_UNARY
 
-#define CUDAPERF_BINARY(name)                                                                                 \
-    CUDAPERF_INLINE float name(float x, float y) { return ::name##f(x, y); }                                  \
-    CUDAPERF_INLINE double name(float x, double y) { return ::name(static_cast<double>(x), y); }              \
-    CUDAPERF_INLINE double name(double x, float y) { return ::name(x, static_cast<double>(y)); }              \
-    CUDAPERF_INLINE double name(float x, int y) { return ::name(static_cast<double>(x), static_cast<double>(y)); } \
-    CUDAPERF_INLINE double name(double x, int y) { return ::name(x, static_cast<double>(y)); }                \
-    CUDAPERF_INLINE double name(int x, float y) { return ::name(static_cast<double>(x), static_cast<double>(y)); } \
-    CUDAPERF_INLINE double name(int x, double y) { return ::name(static_cast<double>(x), y); }                \
-    CUDAPERF_INLINE double name(int x, int y) { return ::name(static_cast<double>(x), static_cast<double>(y)); }
-CUDAPERF_BINARY(pow) CUDAPERF_BINARY(fmod) CUDAPERF_BINARY(atan2) CUDAPERF_BINARY(hypot) CUDAPERF_BINARY(fmin)
-CUDAPERF_BINARY(fmax) CUDAPERF_BINARY(copysign) CUDAPERF_BINARY(fdim) CUDAPERF_BINARY(remainder)
+#define CUDAPERF_BINARY(name)                                                                                \
+    CUDAPERF_INLINE float name(float x, float y) { return ::name##f(x, y); }                                 \
+    CUDAPERF_INLINE double name(float x, double y) { return ::name(static_cast<double>(x), y); }             \
+    CUDAPERF_INLINE double name(double x, float y) { return ::name(x, static_cast<double>(y)); }             \
+    CUDAPERF_INLINE double name(float x, int y) {                                                            \
+        return ::name(static_cast<double>(x), static_cast<double>(y));                                       \
+    }                                                                                                        \
+    CUDAPERF_INLINE double name(double x, int y) { return ::name(x, static_cast<double>(y)); }               \
+    CUDAPERF_INLINE double name(int x, float y) {                                                            \
+        return ::name(static_cast<double>(x), static_cast<double>(y));                                       \
+    }                                                                                                        \
+    CUDAPERF_INLINE double name(int x, double y) { return ::name(static_cast<double>(x), y); }               \
+    CUDAPERF_INLINE double name(int x, int y) {                                                              \
+        return ::name(static_cast<double>(x), static_cast<double>(y));                                       \
+    }
+                            CUDAPERF_BINARY(pow) CUDAPERF_BINARY(fmod) CUDAPERF_BINARY(atan2)
+                                CUDAPERF_BINARY(hypot) CUDAPERF_BINARY(fmin) CUDAPERF_BINARY(fmax)
+                                    CUDAPERF_BINARY(copysign) CUDAPERF_BINARY(fdim) CUDAPERF_BINARY(remainder)
 #undef CUDAPERF_BINARY
 
-CUDAPERF_INLINE float fma(float x, float y, float z) { return fmaf(x, y, z); }
+                                        CUDAPERF_INLINE float fma(float x, float y, float z) {
+    return fmaf(x, y, z);
+}
 CUDAPERF_INLINE float ldexp(float x, int exponent) { return ldexpf(x, exponent); }
 CUDAPERF_INLINE float modf(float x, float *whole) { return modff(x, whole); }
 CUDAPERF_INLINE float abs(float x) { return fabsf(x); }
@@ -52,9 +62,13 @@ CUDAPERF_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
 CUDAPERF_INLINE bool signbit(float x) { return __builtin_signbit(x); }
 CUDAPERF_INLINE bool signbit(double x) { return __builtin_signbit(x); }
 
-#define CUDAPERF_MIN_MAX(type, a, b)                                                                          \
-    CUDAPERF_INLINE type min(a x, b y) { return static_cast<type>(x) < static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y); } \
-    CUDAPERF_INLINE type max(a x, b y) { return static_cast<type>(x) > static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y); }
+#define CUDAPERF_MIN_MAX(type, a, b)                                                                         \
+    CUDAPERF_INLINE type min(a x, b y) {                                                                     \
+        return static_cast<type>(x) < static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y);    \
+    }                                                                                                        \
+    CUDAPERF_INLINE type max(a x, b y) {                                                                     \
+        return static_cast<type>(x) > static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y);    \
+    }
 CUDAPERF_MIN_MAX(int, int, int)
 CUDAPERF_MIN_MAX(unsigned int, unsigned int, unsigned int)
 CUDAPERF_MIN_MAX(unsigned int, int, unsigned int)
@@ -125,11 +139,19 @@ CUDAPERF_INLINE double __drcp_rn(double x) { return 1.0 / x; }
 CUDAPERF_INLINE double __dsqrt_rn(double x) { return sqrt(x); }
 
 CUDAPERF_INLINE int __float_as_int(float x) { return cudaperf::from_bits<int>(cudaperf::bits(x)); }
-CUDAPERF_INLINE unsigned int __float_as_uint(float x) { return cudaperf::from_bits<unsigned int>(cudaperf::bits(x)); }
+CUDAPERF_INLINE unsigned int __float_as_uint(float x) {
+    return cudaperf::from_bits<unsigned int>(cudaperf::bits(x));
+}
 CUDAPERF_INLINE float __int_as_float(int x) { return cudaperf::from_bits<float>(cudaperf::bits(x)); }
-CUDAPERF_INLINE float __uint_as_float(unsigned int x) { return cudaperf::from_bits<float>(cudaperf::bits(x)); }
-CUDAPERF_INLINE long long __double_as_longlong(double x) { return cudaperf::from_bits<long long>(cudaperf::bits(x)); }
-CUDAPERF_INLINE double __longlong_as_double(long long x) { return cudaperf::from_bits<double>(cudaperf::bits(x)); }
+CUDAPERF_INLINE float __uint_as_float(unsigned int x) {
+    return cudaperf::from_bits<float>(cudaperf::bits(x));
+}
+CUDAPERF_INLINE long long __double_as_longlong(double x) {
+    return cudaperf::from_bits<long long>(cudaperf::bits(x));
+}
+CUDAPERF_INLINE double __longlong_as_double(long long x) {
+    return cudaperf::from_bits<double>(cudaperf::bits(x));
+}
 CUDAPERF_INLINE int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
 CUDAPERF_INLINE int __float2int_rz(float x) { return static_cast<int>(x); }
 CUDAPERF_INLINE int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
@@ -146,7 +168,9 @@ CUDAPERF_INLINE double __int2double_rn(int x) { return x; }
 CUDAPERF_INLINE int __popc(unsigned int x) { return __builtin_popcount(x); }
 CUDAPERF_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 CUDAPERF_INLINE int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned int>(x)) : 32; }
-CUDAPERF_INLINE int __clzll(long long x) { return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64; }
+CUDAPERF_INLINE int __clzll(long long x) {
+    return x ? __builtin_clzll(static_cast<unsigned long long>(x)) : 64;
+}
 CUDAPERF_INLINE int __ffs(int x) { return __builtin_ffs(x); }
 CUDAPERF_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
 CUDAPERF_INLINE unsigned int __brev(unsigned int x) {
@@ -163,10 +187,13 @@ CUDAPERF_INLINE unsigned int __umulhi(unsigned int x, unsigned int y) {
 CUDAPERF_INLINE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {
     unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
     unsigned int result = 0;
-    for (int i = 0; i < 4; i++) result |= static_cast<unsigned int>(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+    for (int i = 0; i < 4; i++)
+        result |= static_cast<unsigned int>(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
     return result;
 }
-CUDAPERF_INLINE unsigned int __sad(int x, int y, unsigned int z) { return z + static_cast<unsigned int>(x < y ? y - x : x - y); }
+CUDAPERF_INLINE unsigned int __sad(int x, int y, unsigned int z) {
+    return z + static_cast<unsigned int>(x < y ? y - x : x - y);
+}
 CUDAPERF_INLINE unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
     return shift & 31 ? high << (shift & 31) | low >> (32 - (shift & 31)) : high;
 }
@@ -204,8 +231,10 @@ CUDAPERF_INLINE long clock() { return static_cast<long>(clock64()); }
 #define CUDART_PI 3.1415926535897931
 
 namespace std {
-using ::abs, ::fabs, ::sqrt, ::cbrt, ::exp, ::exp2, ::expm1, ::log, ::log2, ::log10, ::log1p, ::pow, ::fmod, ::hypot;
-using ::sin, ::cos, ::tan, ::asin, ::acos, ::atan, ::atan2, ::sinh, ::cosh, ::tanh, ::floor, ::ceil, ::trunc, ::round;
+using ::abs, ::fabs, ::sqrt, ::cbrt, ::exp, ::exp2, ::expm1, ::log, ::log2, ::log10, ::log1p, ::pow, ::fmod,
+    ::hypot;
 using ::fmin, ::fmax, ::fma, ::min, ::max, ::isnan, ::isinf, ::isfinite, ::copysign, ::erf, ::erfc;
+using ::sin, ::cos, ::tan, ::asin, ::acos, ::atan, ::atan2, ::sinh, ::cosh, ::tanh, ::floor, ::ceil, ::trunc,
+    ::round;
 using ::size_t;
 }  // namespace std

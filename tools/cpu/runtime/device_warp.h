@@ -18,11 +18,12 @@ template <typename T> CUDAPERF_INLINE T from_bits(uint64_t bits) {
 
 }  // namespace cudaperf
 
-#define CUDAPERF_SHUFFLE(name, kind, lane_type)                                                               \
-    template <typename T>                                                                                     \
-    CUDAPERF_INLINE T name(unsigned int mask, T value, lane_type lane, int width = 32, CUDAPERF_LINE) {       \
-        return cudaperf::from_bits<T>(cudaperf_warp(cudaperf::WarpOperation::kind, mask, cudaperf::bits(value), \
-                                                    static_cast<int>(lane), width, line));                    \
+#define CUDAPERF_SHUFFLE(name, kind, lane_type)                                                              \
+    template <typename T>                                                                                    \
+    CUDAPERF_INLINE T name(unsigned int mask, T value, lane_type lane, int width = 32, CUDAPERF_LINE) {      \
+        return cudaperf::from_bits<T>(cudaperf_warp(cudaperf::WarpOperation::kind, mask,                     \
+                                                    cudaperf::bits(value), static_cast<int>(lane), width,    \
+                                                    line));                                                  \
     }
 CUDAPERF_SHUFFLE(__shfl_sync, shuffle, int)
 CUDAPERF_SHUFFLE(__shfl_up_sync, shuffle_up, unsigned int)
@@ -30,18 +31,20 @@ CUDAPERF_SHUFFLE(__shfl_down_sync, shuffle_down, unsigned int)
 CUDAPERF_SHUFFLE(__shfl_xor_sync, shuffle_xor, int)
 #undef CUDAPERF_SHUFFLE
 
-#define CUDAPERF_VOTE(type, name, kind)                                                                       \
-    CUDAPERF_INLINE type name(unsigned int mask, int predicate, CUDAPERF_LINE) {                              \
-        return static_cast<type>(cudaperf_warp(cudaperf::WarpOperation::kind, mask, predicate != 0, 0, 32, line)); \
+#define CUDAPERF_VOTE(type, name, kind)                                                                      \
+    CUDAPERF_INLINE type name(unsigned int mask, int predicate, CUDAPERF_LINE) {                             \
+        return static_cast<type>(                                                                            \
+            cudaperf_warp(cudaperf::WarpOperation::kind, mask, predicate != 0, 0, 32, line));                \
     }
 CUDAPERF_VOTE(unsigned int, __ballot_sync, ballot)
 CUDAPERF_VOTE(int, __any_sync, any)
 CUDAPERF_VOTE(int, __all_sync, all)
 #undef CUDAPERF_VOTE
 
-#define CUDAPERF_REDUCE(type, name, kind)                                                                     \
-    CUDAPERF_INLINE type name(unsigned int mask, type value, CUDAPERF_LINE) {                                 \
-        return static_cast<type>(cudaperf_warp(cudaperf::WarpOperation::kind, mask, cudaperf::bits(value), 0, 32, line)); \
+#define CUDAPERF_REDUCE(type, name, kind)                                                                    \
+    CUDAPERF_INLINE type name(unsigned int mask, type value, CUDAPERF_LINE) {                                \
+        return static_cast<type>(                                                                            \
+            cudaperf_warp(cudaperf::WarpOperation::kind, mask, cudaperf::bits(value), 0, 32, line));         \
     }
 CUDAPERF_REDUCE(unsigned int, __reduce_add_sync, add)
 CUDAPERF_REDUCE(int, __reduce_add_sync, add)
@@ -57,7 +60,8 @@ CUDAPERF_REDUCE(unsigned int, __reduce_xor_sync, bit_xor)
 CUDAPERF_INLINE void __syncwarp(unsigned int mask = 0xffffffffu, CUDAPERF_LINE) {
     cudaperf_warp(cudaperf::WarpOperation::sync, mask, 0, 0, 32, line);
 }
-template <typename T> CUDAPERF_INLINE unsigned int __match_any_sync(unsigned int mask, T value, CUDAPERF_LINE) {
+template <typename T>
+CUDAPERF_INLINE unsigned int __match_any_sync(unsigned int mask, T value, CUDAPERF_LINE) {
     return static_cast<unsigned int>(
         cudaperf_warp(cudaperf::WarpOperation::match_any, mask, cudaperf::bits(value), 0, 32, line));
 }

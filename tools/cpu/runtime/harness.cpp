@@ -1,4 +1,5 @@
-// The device's process: takes cases from the tool on stdin, lets the launcher's process run, and serves its requests.
+// The device's process: takes cases from the tool on stdin, lets the launcher's process run, and serves its
+// requests.
 #include "abi.h"
 #include "checks.h"
 #include "launcher_process.h"
@@ -50,20 +51,24 @@ static void on_signal(int number, siginfo_t *info, void *context_address) {
     if (memory && address >= device_begin - margin && address < device_end + margin) {
         const Allocation *near = nearest_allocation(address);
         std::string where = near && address >= near->end()
-                                ? text("%zu bytes past the end of %s (%zu bytes)", address - near->end(), near->name.c_str(), near->size)
+                                ? text("%zu bytes past the end of %s (%zu bytes)", address - near->end(),
+                                       near->name.c_str(), near->size)
                                 : "an address outside every buffer";
         report_finding("out-of-bounds", "error", 0, {site}, who + " accesses " + where + " at {0}");
         fail("out-of-bounds");
     }
     if (memory && overflows_stack(info->si_addr))
-        report_finding("stack-overflow", "error", 0, {site}, who + " needs more than 128 KiB of local memory at {0}");
+        report_finding("stack-overflow", "error", 0, {site},
+                       who + " needs more than 128 KiB of local memory at {0}");
     else if (memory && address > 4096)
-        report_finding("crash", "error", 0, {site},
-                       who + " accesses an address that is not the device's at {0}: a host pointer, or a wild one");
+        report_finding(
+            "crash", "error", 0, {site},
+            who + " accesses an address that is not the device's at {0}: a host pointer, or a wild one");
     else if (number == SIGFPE)
         report_finding("division-by-zero", "error", 0, {site}, who + " divides an integer by zero at {0}");
     else
-        report_finding("crash", "error", 0, {site}, who + text(" ends in signal %d (%s) at {0}", number, strsignal(number)));
+        report_finding("crash", "error", 0, {site},
+                       who + text(" ends in signal %d (%s) at {0}", number, strsignal(number)));
     fail("crash");
 }
 
@@ -78,9 +83,11 @@ static const char *refusal(const Request &request) {
     const Extent &g = request.grid, &b = request.block;
     if (!b.x || !b.y || !b.z) return "the block is empty";
     if (!g.x || !g.y || !g.z) return "the grid is empty";
-    if (static_cast<uint64_t>(b.x) * b.y * b.z > 1024 || b.x > 1024 || b.y > 1024) return "the block has more than 1024 threads";
+    if (static_cast<uint64_t>(b.x) * b.y * b.z > 1024 || b.x > 1024 || b.y > 1024)
+        return "the block has more than 1024 threads";
     if (b.z > 64) return "the block is deeper than 64 threads";
-    if (g.x > 0x7fffffff || g.y > 65535 || g.z > 65535) return "the grid exceeds 2147483647 x 65535 x 65535 blocks";
+    if (g.x > 0x7fffffff || g.y > 65535 || g.z > 65535)
+        return "the grid exceeds 2147483647 x 65535 x 65535 blocks";
     if (request.size > device.shared_limits[request.index])
         return "more dynamic shared memory than allowed (48 KiB unless cudaFuncSetAttribute raises it)";
     return nullptr;
@@ -96,15 +103,22 @@ static void launch(const Request &request, const std::vector<unsigned char> &arg
                        text("the launch of %s fails: %s", device.kernels[request.index].name, error));
     } else {
         report(R"({"event":"enter","kernel":%u})", request.index);
-        Launch launch{&device.kernels[request.index], request.index, arguments.data(), {g.x, g.y, g.z}, {b.x, b.y, b.z},
-                      request.size, static_cast<uint64_t>(g.x) * g.y * g.z, b.x * b.y * b.z};
+        Launch launch{&device.kernels[request.index],
+                      request.index,
+                      arguments.data(),
+                      {g.x, g.y, g.z},
+                      {b.x, b.y, b.z},
+                      request.size,
+                      static_cast<uint64_t>(g.x) * g.y * g.z,
+                      b.x * b.y * b.z};
         if (checks::active) checks::begin_launch(launch);
         static_shared = run(launch, device.order, checks::active ? 1 : device.workers);
         if (checks::active) checks::end_launch();
     }
-    report(R"({"event":"launch","kernel":%u,"grid":[%u,%u,%u],"block":[%u,%u,%u],"shared":%lu,"static":%zu,"error":%s})",
-           request.index, g.x, g.y, g.z, b.x, b.y, b.z, static_cast<unsigned long>(request.size), static_shared,
-           quoted(error ? error : "").c_str());
+    report(R"({"event":"launch","kernel":%u,"grid":[%u,%u,%u],"block":[%u,%u,%u],)"
+           R"("shared":%lu,"static":%zu,"error":%s})",
+           request.index, g.x, g.y, g.z, b.x, b.y, b.z, static_cast<unsigned long>(request.size),
+           static_shared, quoted(error ? error : "").c_str());
 }
 
 static char *at(uint64_t address) { return reinterpret_cast<char *>(address); }
@@ -123,19 +137,24 @@ static int symbol_range(const Request &request, uint64_t offset, size_t size) {
 }
 
 // Serves one request; returns its error. `out` receives the reply's payload.
-static int serve(const Request &request, const std::vector<unsigned char> &payload, uint64_t *value, const char **out, size_t *out_size) {
-    constexpr const char *copy = "cudaMemcpy returns cudaErrorInvalidValue: a range outside every allocation, or host and device pointers mixed up";
+static int serve(const Request &request, const std::vector<unsigned char> &payload, uint64_t *value,
+                 const char **out, size_t *out_size) {
+    constexpr const char *copy = "cudaMemcpy returns cudaErrorInvalidValue: a range outside every "
+                                 "allocation, or host and device pointers mixed up";
     int error = success;
     switch (request.operation) {
     case Operation::allocate:
         error = allocate(request.size, value);
         if (error) {
             device.last_error = error;
-            report_finding("out-of-memory", "error", 0, {}, text("cudaMalloc of %lu bytes fails", static_cast<unsigned long>(request.size)));
+            report_finding("out-of-memory", "error", 0, {},
+                           text("cudaMalloc of %lu bytes fails", static_cast<unsigned long>(request.size)));
         }
         return error;
     case Operation::release:
-        return release(request.to) ? misuse("cudaFree of an address that cudaMalloc did not return, or freed twice") : success;
+        return release(request.to)
+                   ? misuse("cudaFree of an address that cudaMalloc did not return, or freed twice")
+                   : success;
     case Operation::copy_in:
         if (!inside_allocation(request.to, payload.size())) return misuse(copy);
         memcpy(at(request.to), payload.data(), payload.size());
@@ -145,20 +164,24 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
         *out = at(request.from), *out_size = request.size;
         return success;
     case Operation::copy_within:
-        if (!inside_allocation(request.to, request.size) || !inside_allocation(request.from, request.size)) return misuse(copy);
+        if (!inside_allocation(request.to, request.size) || !inside_allocation(request.from, request.size))
+            return misuse(copy);
         memmove(at(request.to), at(request.from), request.size);
         return success;
     case Operation::fill:
-        if (!inside_allocation(request.to, request.size)) return misuse("cudaMemset outside every allocation");
+        if (!inside_allocation(request.to, request.size))
+            return misuse("cudaMemset outside every allocation");
         memset(at(request.to), request.value, request.size);
         return success;
     case Operation::write_symbol:
         if ((error = symbol_range(request, request.to, payload.size()))) return error;
-        memcpy(static_cast<char *>(device.symbols[request.index].address) + request.to, payload.data(), payload.size());
+        memcpy(static_cast<char *>(device.symbols[request.index].address) + request.to, payload.data(),
+               payload.size());
         return success;
     case Operation::read_symbol:
         if ((error = symbol_range(request, request.from, request.size))) return error;
-        *out = static_cast<char *>(device.symbols[request.index].address) + request.from, *out_size = request.size;
+        *out = static_cast<char *>(device.symbols[request.index].address) + request.from,
+        *out_size = request.size;
         return success;
     case Operation::symbol_address:
         if ((error = symbol_range(request, 0, 0))) return error;
@@ -183,11 +206,13 @@ static void launcher_crashed(const Request &request) {
     if (memory && is_device(at(request.to))) {
         const Allocation *near = nearest_allocation(request.to);
         report_finding("host-access", "error", 0, {},
-                       "the launcher reads or writes device memory" + (near ? " (" + near->name + ")" : std::string()) +
+                       "the launcher reads or writes device memory" +
+                           (near ? " (" + near->name + ")" : std::string()) +
                            " on the host: copy it with cudaMemcpy, or do this in a kernel");
         fail("host-access");
     }
-    report_finding("crash", "error", 0, {}, text("the launcher ends in signal %d (%s)", request.value, strsignal(request.value)));
+    report_finding("crash", "error", 0, {},
+                   text("the launcher ends in signal %d (%s)", request.value, strsignal(request.value)));
     fail("crash");
 }
 
@@ -201,7 +226,9 @@ static bool serve_all(int channel) {
         payload.resize(request.payload);
         if (!receive_all(channel, payload.data(), payload.size())) break;
         if (request.operation == Operation::launch) {
-            if (request.index >= device.kernel_count || payload.size() != device.kernels[request.index].argument_bytes) fail("crash");
+            if (request.index >= device.kernel_count ||
+                payload.size() != device.kernels[request.index].argument_bytes)
+                fail("crash");
             payload.push_back(0);
             launch(request, payload);
             continue;
@@ -223,7 +250,8 @@ static void begin_case(const checks::Options &options, Order order) {
     for (unsigned int i = 0; i < device.symbol_count; i++) {
         const Symbol &symbol = device.symbols[i];
         memcpy(symbol.address, device.initial_symbols[i].data(), symbol.size);
-        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name, symbol.constant);
+        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name,
+                       symbol.constant);
     }
     checks::begin_case(options);
 }
@@ -233,13 +261,14 @@ static void end_case() {
     report(R"({"event":"end","leaked":%zu})", reset_memory());
 }
 
-// A case on stdin: "case ORDER BOUNDS RACES TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS SIZE
-// NAME", and a line an argument, its 16 bytes as two hexadecimal words.
+// A case on stdin: "case ORDER BOUNDS RACES TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS
+// SIZE NAME", and a line an argument, its 16 bytes as two hexadecimal words.
 static void run_cases(int channel, pid_t launcher) {
     int order, bounds, races;
     unsigned long trace_blocks, buffers;
     uint32_t count;
-    while (scanf(" case %d %d %d %lu %lu %u", &order, &bounds, &races, &trace_blocks, &buffers, &count) == 6) {
+    while (scanf(" case %d %d %d %lu %lu %u", &order, &bounds, &races, &trace_blocks, &buffers, &count) ==
+           6) {
         for (unsigned long i = 0; i < buffers; i++) {
             unsigned long address, size;
             char name[256];
@@ -253,12 +282,14 @@ static void run_cases(int channel, pid_t launcher) {
             word = value;
         }
         begin_case({bounds != 0, races != 0, trace_blocks}, static_cast<Order>(order));
-        if (!send_all(channel, &count, sizeof count) || !send_all(channel, words.data(), words.size() * 8) || !serve_all(channel)) {
+        if (!send_all(channel, &count, sizeof count) || !send_all(channel, words.data(), words.size() * 8) ||
+            !serve_all(channel)) {
             int status = 0;
             waitpid(launcher, &status, 0);
             report_finding("crash", "error", 0, {},
-                           WIFSIGNALED(status) ? text("the launcher's process was killed by signal %d", WTERMSIG(status))
-                                               : text("the launcher ended its process with status %d", WEXITSTATUS(status)));
+                           WIFSIGNALED(status)
+                               ? text("the launcher's process was killed by signal %d", WTERMSIG(status))
+                               : text("the launcher ended its process with status %d", WEXITSTATUS(status)));
             fail("crash");
         }
         end_case();
@@ -298,7 +329,8 @@ static uintptr_t load_device(const char *path) {
     return reinterpret_cast<uintptr_t>(info.dli_fbase);
 }
 
-// A process of its own image, so that it holds nothing of the device and host pointers mean nothing to kernels.
+// A process of its own image, so that it holds nothing of the device and host pointers mean nothing to
+// kernels.
 static pid_t start_launcher(char **arguments, int channel) {
     pid_t launcher = fork();
     if (launcher) return launcher;

@@ -23,7 +23,8 @@ void declare_symbols(const void *const *addresses, int count) {
 }
 
 void send_request(const Request &request, const void *payload) {
-    if (!send_all(channel, &request, sizeof request) || !send_all(channel, payload, request.payload)) _exit(1);
+    if (!send_all(channel, &request, sizeof request) || !send_all(channel, payload, request.payload))
+        _exit(1);
 }
 
 // Sends a request and waits for its reply; `into` receives at most `size` bytes of the reply's payload.
@@ -45,7 +46,8 @@ cudaError_t allocate(void **address, size_t size) {
     return error(reply);
 }
 
-void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size, int line) {
+void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size,
+            int line) {
     Request request{Operation::launch, kernel};
     request.grid = {grid.x, grid.y, grid.z};
     request.block = {block.x, block.y, block.z};
@@ -111,12 +113,14 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind k
         bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
         bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
         if (wants_to != to_device || wants_from != from_device) {
-            Request request{Operation::copy_within};  // the device notes the mix-up and answers with the error
+            Request request{
+                Operation::copy_within};  // the device notes the mix-up and answers with the error
             return error(ask(request));
         }
     }
     if (!to_device && !from_device) return memmove(to, from, size), cudaSuccess;
-    Request request{to_device ? from_device ? Operation::copy_within : Operation::copy_in : Operation::copy_out};
+    Request request{to_device ? from_device ? Operation::copy_within : Operation::copy_in
+                              : Operation::copy_out};
     request.to = address(to);
     request.from = address(from);
     request.size = size;
@@ -124,8 +128,8 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind k
     return error(ask(request, from, to));
 }
 
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                         size_t height, cudaMemcpyKind kind) {
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
     for (size_t row = 0; row < height; row++) {
         cudaError_t failed = cudaMemcpy(static_cast<char *>(to) + row * to_pitch,
@@ -167,7 +171,8 @@ static const struct {
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
 };
@@ -220,7 +225,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
     case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
     case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = static_cast<int>(p.sharedMemPerMultiprocessor); break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = static_cast<int>(p.sharedMemPerMultiprocessor);
+        break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
     default: return cudaErrorInvalidValue;
     }

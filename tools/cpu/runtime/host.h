@@ -34,7 +34,12 @@ enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9,
 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+enum cudaFuncCache {
+    cudaFuncCachePreferNone,
+    cudaFuncCachePreferShared,
+    cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual
+};
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,
     cudaDevAttrMaxSharedMemoryPerBlock = 8,
@@ -48,7 +53,8 @@ enum cudaDeviceAttr {
 };
 struct cudaDeviceProp {
     char name[256];
-    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem;
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor,
+        totalConstMem;
     int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
     int maxThreadsDim[3], maxGridSize[3];
     int major, minor, multiProcessorCount, l2CacheSize, maxBlocksPerMultiProcessor;
@@ -69,7 +75,8 @@ struct Kernel {
 };
 
 cudaError_t allocate(void **address, size_t size);
-void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size, int line);
+void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size,
+            int line);
 int symbol(const void *shadow);
 cudaError_t write_symbol(int symbol, const void *from, size_t size, size_t offset);
 cudaError_t read_symbol(void *to, int symbol, size_t size, size_t offset);
@@ -81,13 +88,16 @@ template <typename F> class Launch;
 // One launch: the configuration first, then the arguments, converted to the kernel's parameter types.
 template <typename... P> class Launch<void (*)(P...)> {
   public:
-    Launch(Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr, int line = __builtin_LINE())
+    Launch(Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr,
+           int line = __builtin_LINE())
         : kernel(kernel.index), grid(grid), block(block), shared(shared), line(line) {}
 
     void operator()(P... arguments) const {
         unsigned char buffer[packed_size<P...>() + 1] = {};
         size_t offset = 0;
-        ((offset = aligned(offset, alignof(P)), memcpy(buffer + offset, &arguments, sizeof(P)), offset += sizeof(P)), ...);
+        ((offset = aligned(offset, alignof(P)), memcpy(buffer + offset, &arguments, sizeof(P)),
+          offset += sizeof(P)),
+         ...);
         launch(kernel, grid, block, shared, buffer, packed_size<P...>(), line);
     }
 
@@ -109,8 +119,8 @@ template <typename... P> void call(void (*launcher)(P...), void **arguments) {
 
 cudaError_t cudaFree(void *address);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                         size_t height, cudaMemcpyKind kind);
 cudaError_t cudaMemset(void *to, int value, size_t size);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaGetLastError();
@@ -128,14 +138,17 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 template <typename T> cudaError_t cudaMalloc(T **address, size_t size) {
     return cudaperf::allocate(reinterpret_cast<void **>(address), size);
 }
-template <typename T> cudaError_t cudaMallocAsync(T **address, size_t size, cudaStream_t) { return cudaMalloc(address, size); }
+template <typename T> cudaError_t cudaMallocAsync(T **address, size_t size, cudaStream_t) {
+    return cudaMalloc(address, size);
+}
 inline cudaError_t cudaFreeAsync(void *address, cudaStream_t) { return cudaFree(address); }
 template <typename T> cudaError_t cudaMallocHost(T **address, size_t size) {
     *address = static_cast<T *>(malloc(size));
     return *address ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 inline cudaError_t cudaFreeHost(void *address) { return free(address), cudaSuccess; }
-inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
     return cudaMemcpy(to, from, size, kind);
 }
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t = nullptr) {
@@ -168,11 +181,13 @@ inline cudaError_t cudaFuncSetAttribute(cudaperf::Kernel kernel, cudaFuncAttribu
     return cudaperf::set_attribute(kernel.index, attribute, value);
 }
 inline cudaError_t cudaFuncSetCacheConfig(cudaperf::Kernel, cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cudaperf::Kernel, int threads, size_t) {
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cudaperf::Kernel, int threads,
+                                                                 size_t) {
     *blocks = threads > 0 && threads <= 1024 ? 2048 / threads : 0;
     return cudaSuccess;
 }
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, cudaperf::Kernel, size_t = 0, int limit = 0) {
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, cudaperf::Kernel, size_t = 0,
+                                                      int limit = 0) {
     *block = limit > 0 && limit < 256 ? limit : 256;
     *grid = 132 * (2048 / *block);
     return cudaSuccess;
@@ -180,12 +195,16 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, cud
 
 // One device and one order of execution: streams are accepted, and everything runs in order.
 inline cudaError_t cudaStreamCreate(cudaStream_t *stream) { return *stream = nullptr, cudaSuccess; }
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) { return cudaStreamCreate(stream); }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) {
+    return cudaStreamCreate(stream);
+}
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int = 0) { return cudaSuccess; }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return cudaEventCreate(event); }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) {
+    return cudaEventCreate(event);
+}
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }

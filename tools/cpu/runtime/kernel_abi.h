@@ -4,11 +4,12 @@
 
 namespace cudaperf {
 
-using RunThread = void (*)(const unsigned char *arguments, uint3 thread, uint3 block, dim3 block_size, dim3 grid);
+using RunThread = void (*)(const unsigned char *arguments, uint3 thread, uint3 block, dim3 block_size,
+                           dim3 grid);
 using RunBlock = void (*)(const unsigned char *arguments, uint3 block, dim3 block_size, dim3 grid);
 
-// A kernel as the scheduler runs it: one thread at a time or, where `block` is given, a whole block in a loop.
-// `waits` tells that its threads may wait for each other.
+// A kernel as the scheduler runs it: one thread at a time or, where `block` is given, a whole block in a
+// loop. `waits` tells that its threads may wait for each other.
 struct KernelEntry {
     const char *name;
     size_t argument_bytes;
@@ -60,8 +61,8 @@ extern "C" {
 void *cudaperf_shared(cudaperf::Shared *slot);
 void *cudaperf_dynamic_shared();
 int cudaperf_barrier(cudaperf::BarrierKind kind, int predicate, int line);
-uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width,
-                       int line);
+uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uint64_t value, int lane,
+                       int width, int line);
 unsigned int cudaperf_active_mask();
 unsigned int cudaperf_lane();
 void cudaperf_atomic(const volatile void *address, unsigned int size, const void *site);

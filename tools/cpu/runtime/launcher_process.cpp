@@ -58,11 +58,14 @@ static int keep_only(int channel, bool program) {
     if (!program) dup2(null, 1), dup2(null, 2);
     dup2(channel, 3);
     long last = sysconf(_SC_OPEN_MAX);
-    for (int descriptor = 4; descriptor < (last > 0 && last < 4096 ? last : 4096); descriptor++) close(descriptor);
+    for (int descriptor = 4; descriptor < (last > 0 && last < 4096 ? last : 4096); descriptor++)
+        close(descriptor);
     return 3;
 }
 
-template <typename F> static F symbol(void *library, const char *name) { return reinterpret_cast<F>(dlsym(library, name)); }
+template <typename F> static F symbol(void *library, const char *name) {
+    return reinterpret_cast<F>(dlsym(library, name));
+}
 
 static void serve_calls(void *library, int channel) {
     auto entry = symbol<void (*)(void **)>(library, "cudaperf_entry");
@@ -86,7 +89,8 @@ void run_launcher(int channel, const char *path, char **program_arguments, int p
         fprintf(stderr, "%s\n", dlerror());
         _exit(127);
     }
-    declare_symbols(symbol<const void *const *>(library, "cudaperf_shadows"), *symbol<const int *>(library, "cudaperf_shadow_count"));
+    declare_symbols(symbol<const void *const *>(library, "cudaperf_shadows"),
+                    *symbol<const int *>(library, "cudaperf_shadow_count"));
     if (program_arguments) {
         auto program = symbol<int (*)(int, char **, char **)>(library, "cudaperf_program_main");
         exit(program(program_count, program_arguments, nullptr));

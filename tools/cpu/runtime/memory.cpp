@@ -40,7 +40,8 @@ int allocate(size_t size, uint64_t *address) {
     if (!size) return success;
     if (size > heap_begin - device_begin) return out_of_memory;
     size_t bytes = whole_pages(size);
-    if (heap_top + bytes + page > device_end || !map_at(heap_top, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1)) return out_of_memory;
+    if (heap_top + bytes + page > device_end || !map_at(heap_top, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1))
+        return out_of_memory;
     *address = heap_top;
     memset(reinterpret_cast<void *>(heap_top), 0xff, size);
     add_allocation(heap_top, size, "cudaMalloc #" + std::to_string(next_heap_number++));

@@ -1,8 +1,8 @@
-// Two accesses of different threads race when one of them writes, not both are atomic, and nothing orders them.
-// What orders: the launch, __syncthreads between threads of a block, any warp function between lanes of a warp, and
-// the pattern of __threadfence followed by an atomic on one side and an atomic on the other ("last block", locks).
-// Two writes of the same value are let pass, and so is a plain read of a word that the same thread then updates with
-// an atomic (the usual start of a compare-and-swap loop).
+// Two accesses of different threads race when one of them writes, not both are atomic, and nothing orders
+// them. What orders: the launch, __syncthreads between threads of a block, any warp function between lanes of
+// a warp, and the pattern of __threadfence followed by an atomic on one side and an atomic on the other
+// ("last block", locks). Two writes of the same value are let pass, and so is a plain read of a word that the
+// same thread then updates with an atomic (the usual start of a compare-and-swap loop).
 #include "races.h"
 #include "report.h"
 #include <set>
@@ -49,7 +49,8 @@ static void tell(const Conflict &c) {
     const Launch &launch = *position.launch;
     bool other_block = c.earlier.block != serial;
     uint64_t distance = serial - c.earlier.block;
-    std::string other = other_block ? text("a thread of another block (%llu blocks before)", static_cast<unsigned long long>(distance))
+    std::string other = other_block ? text("a thread of another block (%llu blocks before)",
+                                           static_cast<unsigned long long>(distance))
                                     : name_thread(launch, c.block, c.earlier.thread);
     report_finding("race", "error", 0, {c.site, c.earlier.site},
                    name_thread(launch, c.block, c.thread) + " " + c.second_action + " " + c.place.name +
@@ -60,7 +61,8 @@ static void tell(const Conflict &c) {
 static void settle() {
     if (!pending_write.open) return;
     pending_write.open = false;
-    if (memcmp(reinterpret_cast<void *>(pending_write.conflict.address), pending_write.before, pending_write.size))
+    if (memcmp(reinterpret_cast<void *>(pending_write.conflict.address), pending_write.before,
+               pending_write.size))
         tell(pending_write.conflict);
 }
 
@@ -96,19 +98,28 @@ static bool ordered(const Stamp &earlier, Space space) {
         unsigned int warp = position.thread / 32;
         if (earlier.thread == position.thread) return true;
         if (earlier.barrier != static_cast<uint16_t>(position.barrier_epoch)) return true;
-        if (earlier.thread / 32 == warp && earlier.warp != static_cast<uint16_t>(position.warp_epochs[warp])) return true;
+        if (earlier.thread / 32 == warp && earlier.warp != static_cast<uint16_t>(position.warp_epochs[warp]))
+            return true;
         return threads[earlier.thread].published && threads[position.thread].acquired;
     }
     if (space == Space::shared || earlier.block < first_serial) return true;
     return blocks[earlier.block - first_serial].published && blocks.back().acquired;
 }
 
-static void against_write(const Cell &cell, uint8_t bytes, const Place &place, uintptr_t address, size_t size, Access kind,
-                          const void *site) {
+static void against_write(const Cell &cell, uint8_t bytes, const Place &place, uintptr_t address, size_t size,
+                          Access kind, const void *site) {
     const Stamp &write = cell.write;
-    if (!write.block || !(write.bytes & bytes) || (write.atomic && kind == Access::atomic) || ordered(write, place.space)) return;
-    Conflict conflict{write.atomic ? "updates" : "writes", kind == Access::load ? "reads" : "writes", write,
-                      position.block, position.thread, address, site, place};
+    if (!write.block || !(write.bytes & bytes) || (write.atomic && kind == Access::atomic) ||
+        ordered(write, place.space))
+        return;
+    Conflict conflict{write.atomic ? "updates" : "writes",
+                      kind == Access::load ? "reads" : "writes",
+                      write,
+                      position.block,
+                      position.thread,
+                      address,
+                      site,
+                      place};
     if (kind == Access::load && write.atomic)
         pending_reads.push_back(conflict);
     else if (kind == Access::store && !write.atomic && size <= sizeof pending_write.before) {
@@ -120,13 +131,15 @@ static void against_write(const Cell &cell, uint8_t bytes, const Place &place, u
         tell(conflict);
 }
 
-static void against_reads(Cell &cell, uint8_t bytes, const Place &place, uintptr_t address, Access kind, const void *site) {
+static void against_reads(Cell &cell, uint8_t bytes, const Place &place, uintptr_t address, Access kind,
+                          const void *site) {
     for (Stamp &read : cell.reads) {
         if (!read.block || !(read.bytes & bytes)) continue;
         if (kind == Access::atomic && read.block == serial && read.thread == position.thread)
             read.block = 0;  // the start of a compare-and-swap loop
         else if (!ordered(read, place.space)) {
-            tell({"reads", kind == Access::atomic ? "updates" : "writes", read, position.block, position.thread, address, site, place});
+            tell({"reads", kind == Access::atomic ? "updates" : "writes", read, position.block,
+                  position.thread, address, site, place});
             return;
         }
     }
@@ -151,13 +164,20 @@ void check(const Place &place, uintptr_t address, size_t size, Access kind, cons
     if (kind == Access::atomic) {
         note_atomic(blocks.back());
         note_atomic(threads[position.thread]);
-        std::erase_if(pending_reads, [&](const Conflict &c) { return c.thread == position.thread && c.address == address; });
+        std::erase_if(pending_reads,
+                      [&](const Conflict &c) { return c.thread == position.thread && c.address == address; });
     }
     unsigned int warp = position.thread / 32;
-    Stamp now{serial, static_cast<uint16_t>(position.thread), static_cast<uint16_t>(position.barrier_epoch),
-              static_cast<uint16_t>(position.warp_epochs[warp]), 0, kind == Access::atomic, site};
+    Stamp now{serial,
+              static_cast<uint16_t>(position.thread),
+              static_cast<uint16_t>(position.barrier_epoch),
+              static_cast<uint16_t>(position.warp_epochs[warp]),
+              0,
+              kind == Access::atomic,
+              site};
     for (uintptr_t at = address; at < address + size;) {
-        size_t offset = at - place.begin, within = offset % 4, count = std::min<size_t>(4 - within, address + size - at);
+        size_t offset = at - place.begin, within = offset % 4,
+               count = std::min<size_t>(4 - within, address + size - at);
         Cell &cell = place.cells[offset / 4];
         now.bytes = static_cast<uint8_t>(((1u << count) - 1) << within);
         against_write(cell, now.bytes, place, address, size, kind, site);

@@ -19,10 +19,10 @@ struct Cell {
 };
 
 struct Place {
-    uintptr_t begin;   // of the buffer or variable
+    uintptr_t begin;  // of the buffer or variable
     const char *name;
     Space space;
-    Cell *cells;       // one for each four bytes from `begin`
+    Cell *cells;  // one for each four bytes from `begin`
 };
 
 namespace races {

@@ -59,10 +59,9 @@ unsigned long code_offset(const void *site) { return reinterpret_cast<uintptr_t>
 void report_finding(const char *rule, const char *severity, int line, const std::vector<const void *> &sites,
                     const std::string &message) {
     std::string places;
-    for (const void *site : sites)
-        places += (places.empty() ? "" : ",") + std::to_string(code_offset(site));
-    report(R"({"event":"finding","rule":"%s","severity":"%s","line":%d,"sites":[%s],"message":%s})", rule, severity,
-           line, places.c_str(), quoted(message).c_str());
+    for (const void *site : sites) places += (places.empty() ? "" : ",") + std::to_string(code_offset(site));
+    report(R"({"event":"finding","rule":"%s","severity":"%s","line":%d,"sites":[%s],"message":%s})", rule,
+           severity, line, places.c_str(), quoted(message).c_str());
 }
 
 void fail(const char *kind) {

@@ -1,6 +1,5 @@
-#include "scheduler.h"
+#include "worker.h"
 #include "checks.h"
-#include "context.h"
 #include "report.h"
 #include <algorithm>
 #include <atomic>
@@ -10,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <thread>
-#include <vector>
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
@@ -19,55 +17,14 @@ namespace cudaperf {
 
 constinit thread_local Position position;
 
-constexpr size_t stack_bytes = 128 << 10, guard_bytes = 16 << 10, arena_bytes = 512 << 10;
-constexpr size_t signal_stack_bytes = 64 << 10;
-
-enum class State : uint8_t { fresh, ready, at_barrier, in_warp_operation, done };
-
-struct Fiber {
-    Context context;
-    char *stack;
-    uint3 thread;
-    State state;
-    int line;
-    BarrierKind barrier;
-    int predicate;
-    WarpOperation operation;
-    unsigned int mask;
-    uint64_t value;
-    int lane, width;
-};
-
-// One bit a lane.
-struct Warp {
-    uint32_t members, ready, yielded, waiting, done;
-};
-
-struct Worker {
-    std::vector<Fiber> fibers;
-    std::vector<Warp> warps;
-    std::vector<uint32_t> warp_epochs;
-    std::vector<void *> slots;         // shared variables by id
-    std::vector<uint64_t> slot_block;  // the block serial for which a slot is valid
-    uint64_t serial = 0;
-    Context home;
-    Fiber *current = nullptr;
-    const Launch *launch = nullptr;
-    Order order = Order::forward;
-    uint64_t random = 1;
-    unsigned int live = 0;
-    char *arena = nullptr;
-    size_t arena_used = 0, static_shared = 0;
-    char *signal_stack = nullptr;  // a fiber that overflowed cannot run the signal handler itself
-};
-
 static thread_local Worker *worker;
 static std::vector<std::unique_ptr<Worker>> workers;
 static std::mutex slot_mutex;
 static unsigned int slot_count = 1;
 
 static char *map(size_t bytes) {
-    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) fail("out-of-memory");
     return static_cast<char *>(p);
 }
@@ -98,7 +55,8 @@ static uint64_t draw(Worker &w, uint64_t below) {
 static unsigned int pick_lane(Worker &w, uint32_t mask) {
     if (w.order == Order::forward) return static_cast<unsigned int>(__builtin_ctz(mask));
     if (w.order == Order::reverse) return 31u - static_cast<unsigned int>(__builtin_clz(mask));
-    for (uint64_t skip = draw(w, static_cast<uint64_t>(__builtin_popcount(mask))); skip; skip--) mask &= mask - 1;
+    for (uint64_t skip = draw(w, static_cast<uint64_t>(__builtin_popcount(mask))); skip; skip--)
+        mask &= mask - 1;
     return static_cast<unsigned int>(__builtin_ctz(mask));
 }
 
@@ -106,12 +64,14 @@ static void fiber_main();
 
 // Takes a ready lane of the warp and makes it the current fiber.
 static Fiber &take_ready(Worker &w, size_t warp) {
-    unsigned int lane = pick_lane(w, w.warps[warp].ready), thread = static_cast<unsigned int>(warp) * 32 + lane;
+    unsigned int lane = pick_lane(w, w.warps[warp].ready),
+                 thread = static_cast<unsigned int>(warp) * 32 + lane;
     Fiber &fiber = w.fibers[thread];
     w.warps[warp].ready &= ~(1u << lane);
     if (fiber.state == State::fresh) {
         size_t color = thread % 64 * 128;  // stacks that start at one cache set would evict each other
-        prepare(fiber.context, fiber.stack + guard_bytes, fiber.stack + guard_bytes + stack_bytes - color, fiber_main);
+        prepare(fiber.context, fiber.stack + guard_bytes, fiber.stack + guard_bytes + stack_bytes - color,
+                fiber_main);
     }
     fiber.state = State::ready;
     w.current = &fiber;
@@ -145,100 +105,9 @@ static void fiber_main() {
     __builtin_trap();
 }
 
-[[noreturn]] static void diverged(int line, const std::string &message) {
+void diverged(int line, const std::string &message) {
     report_finding("barrier-divergence", "error", line, {}, message);
     fail("barrier-divergence");
-}
-
-static uint64_t combine(WarpOperation operation, uint64_t a, uint64_t b) {
-    int32_t x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
-    switch (operation) {
-    case WarpOperation::add: return static_cast<uint32_t>(a + b);
-    case WarpOperation::minimum: return std::min(a, b);
-    case WarpOperation::maximum: return std::max(a, b);
-    case WarpOperation::signed_minimum: return static_cast<uint32_t>(std::min(x, y));
-    case WarpOperation::signed_maximum: return static_cast<uint32_t>(std::max(x, y));
-    case WarpOperation::bit_and: return a & b;
-    case WarpOperation::bit_or: return a | b;
-    case WarpOperation::bit_xor: return a ^ b;
-    default: __builtin_unreachable();
-    }
-}
-
-// The lane that a shuffle reads from; its own where the source lies outside its segment.
-static int shuffle_source(const Fiber &fiber, int lane) {
-    int first = lane & ~(fiber.width - 1), last = first + fiber.width - 1, source = lane;
-    switch (fiber.operation) {
-    case WarpOperation::shuffle: source = first + (fiber.lane & (fiber.width - 1)); break;
-    case WarpOperation::shuffle_up: source = lane - fiber.lane >= first ? lane - fiber.lane : lane; break;
-    case WarpOperation::shuffle_down: source = lane + fiber.lane <= last ? lane + fiber.lane : lane; break;
-    case WarpOperation::shuffle_xor: source = (lane ^ fiber.lane) <= last ? lane ^ fiber.lane : lane; break;
-    default: break;
-    }
-    return source;
-}
-
-static void finish_warp_operation(Worker &w, size_t index, uint32_t lanes) {
-    Fiber *fibers = &w.fibers[index * 32];
-    WarpOperation operation = fibers[__builtin_ctz(lanes)].operation;
-    uint64_t values[32] = {}, ballot = 0, folded = 0;
-    bool first = true;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest);
-        Fiber &fiber = fibers[lane];
-        if (fiber.operation != operation)
-            diverged(fiber.line, "lanes of one warp meet in different warp functions: lines " +
-                                     std::to_string(fibers[__builtin_ctz(lanes)].line) + " and " +
-                                     std::to_string(fiber.line));
-        values[lane] = fiber.value;
-        ballot |= static_cast<uint64_t>(fiber.value != 0) << lane;
-        if (operation >= WarpOperation::add) folded = first ? fiber.value : combine(operation, folded, fiber.value);
-        first = false;
-    }
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-        int lane = __builtin_ctz(rest), source;
-        Fiber &fiber = fibers[lane];
-        uint32_t equal = 0;
-        switch (operation) {
-        case WarpOperation::sync: break;
-        case WarpOperation::shuffle:
-        case WarpOperation::shuffle_up:
-        case WarpOperation::shuffle_down:
-        case WarpOperation::shuffle_xor:
-            source = shuffle_source(fiber, lane);
-            // What a lane outside the operation would give is undefined: NaN, so that using it shows.
-            fiber.value = lanes >> source & 1 ? values[source] : ~uint64_t{0};
-            break;
-        case WarpOperation::ballot: fiber.value = ballot; break;
-        case WarpOperation::any: fiber.value = ballot != 0; break;
-        case WarpOperation::all: fiber.value = ballot == lanes; break;
-        case WarpOperation::match_any:
-        case WarpOperation::match_all:
-            for (uint32_t other = lanes; other; other &= other - 1)
-                if (values[__builtin_ctz(other)] == values[lane]) equal |= other & -other;
-            fiber.value = operation == WarpOperation::match_any || equal == lanes ? equal : 0;
-            break;
-        default: fiber.value = folded;
-        }
-        fiber.state = State::ready;
-    }
-    w.warps[index].ready |= lanes;
-    w.warps[index].waiting &= ~lanes;
-    w.warp_epochs[index]++;
-}
-
-// Finishes a warp operation that all its lanes have reached; false where there is none.
-static bool try_warp_operation(Worker &w, size_t index) {
-    Warp &warp = w.warps[index];
-    Fiber *fibers = &w.fibers[index * 32];
-    for (uint32_t rest = warp.waiting; rest; rest &= rest - 1) {
-        uint32_t mask = fibers[__builtin_ctz(rest)].mask, needed = mask & warp.members & ~warp.done;
-        bool complete = (needed & ~warp.waiting) == 0;
-        for (uint32_t other = needed; complete && other; other &= other - 1)
-            complete = fibers[__builtin_ctz(other)].mask == mask;
-        if (complete) return finish_warp_operation(w, index, needed), true;
-    }
-    return false;
 }
 
 // Nobody can run: the block stands at a barrier, or it is stuck.
@@ -255,13 +124,19 @@ static void release_barrier(Worker &w) {
     for (unsigned int i = 0; i < threads; i++) {
         Fiber &fiber = w.fibers[i];
         if (fiber.state == State::in_warp_operation)
-            diverged(fiber.line, name_fiber(w, fiber) + text(" waits in the warp function of line %d for lanes that never come", fiber.line) +
-                                     (first ? text(": others wait at the barrier of line %d", first->line) : ""));
-        if (fiber.state == State::at_barrier && (fiber.line != first->line || fiber.barrier != first->barrier))
-            diverged(fiber.line, name_fiber(w, fiber) + text(" waits at the barrier of line %d while ", fiber.line) +
-                                     name_fiber(w, *first) + text(" waits at the barrier of line %d", first->line));
+            diverged(
+                fiber.line,
+                name_fiber(w, fiber) +
+                    text(" waits in the warp function of line %d for lanes that never come", fiber.line) +
+                    (first ? text(": others wait at the barrier of line %d", first->line) : ""));
+        if (fiber.state == State::at_barrier &&
+            (fiber.line != first->line || fiber.barrier != first->barrier))
+            diverged(fiber.line,
+                     name_fiber(w, fiber) + text(" waits at the barrier of line %d while ", fiber.line) +
+                         name_fiber(w, *first) + text(" waits at the barrier of line %d", first->line));
     }
-    if (arrived < static_cast<int>(threads)) checks::exited_before_barrier(first->line, threads - static_cast<unsigned int>(arrived));
+    if (arrived < static_cast<int>(threads))
+        checks::exited_before_barrier(first->line, threads - static_cast<unsigned int>(arrived));
     for (unsigned int i = 0; i < threads; i++) {
         Fiber &fiber = w.fibers[i];
         if (fiber.state != State::at_barrier) continue;
@@ -310,7 +185,8 @@ static void run_fibers(Worker &w) {
     while (w.live) {
         bool progress = false;
         if (w.order == Order::shuffled)
-            for (size_t last = warps; last > 1; last--) std::swap(sequence[last - 1], sequence[draw(w, last)]);
+            for (size_t last = warps; last > 1; last--)
+                std::swap(sequence[last - 1], sequence[draw(w, last)]);
         for (size_t index : sequence) {
             Warp &warp = w.warps[index];
             do
@@ -335,10 +211,12 @@ static void run_threads(Worker &w) {
     for (unsigned int i = 0; i < launch.threads; i++)
         sequence[i] = w.order == Order::reverse ? launch.threads - 1 - i : i;
     if (w.order == Order::shuffled)
-        for (unsigned int last = launch.threads; last > 1; last--) std::swap(sequence[last - 1], sequence[draw(w, last)]);
+        for (unsigned int last = launch.threads; last > 1; last--)
+            std::swap(sequence[last - 1], sequence[draw(w, last)]);
     for (unsigned int i : sequence) {
         position.thread = i;
-        threadIdx = {i % launch.block.x, i / launch.block.x % launch.block.y, i / launch.block.x / launch.block.y};
+        threadIdx = {i % launch.block.x, i / launch.block.x % launch.block.y,
+                     i / launch.block.x / launch.block.y};
         launch.kernel->thread(launch.arguments, threadIdx, blockIdx, launch.block, launch.grid);
     }
 }
@@ -349,7 +227,8 @@ static void run_block(Worker &w, uint64_t block) {
     position.thread = 0;
     position.barrier_epoch = 0;
     std::fill(w.warp_epochs.begin(), w.warp_epochs.end(), 0);
-    blockIdx = {static_cast<unsigned int>(block % launch.grid.x), static_cast<unsigned int>(block / launch.grid.x % launch.grid.y),
+    blockIdx = {static_cast<unsigned int>(block % launch.grid.x),
+                static_cast<unsigned int>(block / launch.grid.x % launch.grid.y),
                 static_cast<unsigned int>(block / launch.grid.x / launch.grid.y)};
     w.serial++;
     w.static_shared = 0;
@@ -383,7 +262,8 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     w.random = 0x9e3779b97f4a7c15;
     w.warps.resize(32);
     w.warp_epochs.resize(32);
-    if (!w.arena) w.arena = map(shared_lead + arena_bytes) + shared_lead, w.signal_stack = map(signal_stack_bytes);
+    if (!w.arena)
+        w.arena = map(shared_lead + arena_bytes) + shared_lead, w.signal_stack = map(signal_stack_bytes);
     stack_t signal_stack{};
     signal_stack.ss_sp = w.signal_stack;
     signal_stack.ss_size = signal_stack_bytes;
@@ -418,7 +298,8 @@ size_t run(const Launch &launch, Order order, unsigned int count) {
 using namespace cudaperf;
 
 static Fiber &current(int line) {
-    if (!worker || !worker->current) diverged(line, "a thread waits in a kernel that was taken for one without waiting");
+    if (!worker || !worker->current)
+        diverged(line, "a thread waits in a kernel that was taken for one without waiting");
     return *worker->current;
 }
 
@@ -436,8 +317,9 @@ void *cudaperf_shared(Shared *slot) {
     if (w.slot_block[id] != w.serial) {
         w.static_shared += slot->size;
         if (w.static_shared > default_shared_limit) {
-            report_finding("launch-error", "error", 0, {},
-                           text("kernel %s declares more than 48 KiB of static shared memory", w.launch->kernel->name));
+            report_finding(
+                "launch-error", "error", 0, {},
+                text("kernel %s declares more than 48 KiB of static shared memory", w.launch->kernel->name));
             fail("launch-error");
         }
         size_t alignment = std::max<size_t>({slot->alignment, 16, checks::shared_gap()});
@@ -463,10 +345,12 @@ int cudaperf_barrier(BarrierKind kind, int predicate, int line) {
     return self.predicate;
 }
 
-uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width, int line) {
+uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width,
+                       int line) {
     Fiber &self = current(line);
     if (!(mask >> cudaperf_lane() & 1))
-        diverged(line, name_fiber(*worker, self) + text(" calls a warp function with a mask (0x%08x) that leaves it out", mask));
+        diverged(line, name_fiber(*worker, self) +
+                           text(" calls a warp function with a mask (0x%08x) that leaves it out", mask));
     self.state = State::in_warp_operation;
     self.operation = operation;
     self.mask = mask;
@@ -492,8 +376,8 @@ void cudaperf_yield() {
 }
 
 void cudaperf_trap(const char *message, int line) {
-    report_finding("trap", "error", line, {}, name_thread(*position.launch, position.block, position.thread) + ": " + message);
+    report_finding("trap", "error", line, {},
+                   name_thread(*position.launch, position.block, position.thread) + ": " + message);
     fail("crash");
 }
-
 }

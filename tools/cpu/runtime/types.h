@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CUDAPERF_VECTOR(type, name, align2, align4)                                                  \
-    struct name##1 { type x; };                                                                      \
-    struct alignas(align2) name##2 { type x, y; };                                                   \
-    struct name##3 { type x, y, z; };                                                                \
-    struct alignas(align4) name##4 { type x, y, z, w; };                                             \
-    constexpr name##1 make_##name##1(type x) { return {x}; }                                         \
-    constexpr name##2 make_##name##2(type x, type y) { return {x, y}; }                              \
-    constexpr name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                   \
+#define CUDAPERF_VECTOR(type, name, align2, align4)                                                          \
+    struct name##1 { type x; };                                                                              \
+    struct alignas(align2) name##2 { type x, y; };                                                           \
+    struct name##3 { type x, y, z; };                                                                        \
+    struct alignas(align4) name##4 { type x, y, z, w; };                                                     \
+    constexpr name##1 make_##name##1(type x) { return {x}; }                                                 \
+    constexpr name##2 make_##name##2(type x, type y) { return {x, y}; }                                      \
+    constexpr name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                           \
     constexpr name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 
 CUDAPERF_VECTOR(signed char, char, 2, 4)
@@ -49,7 +49,9 @@ struct dim3 {
 namespace cudaperf {
 
 // The packing of kernel arguments: natural alignment, as in CUDA's parameter buffer.
-constexpr size_t aligned(size_t offset, size_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+constexpr size_t aligned(size_t offset, size_t alignment) {
+    return (offset + alignment - 1) / alignment * alignment;
+}
 
 template <typename... P> constexpr size_t packed_size() {
     size_t offset = 0;
@@ -60,7 +62,9 @@ template <typename... P> constexpr size_t packed_size() {
 // std::index_sequence, without the weight of <utility>.
 template <size_t... I> struct Indices {};
 #ifdef __clang__
-template <typename T, T... I> struct Sequence { using type = Indices<I...>; };
+template <typename T, T... I> struct Sequence {
+    using type = Indices<I...>;
+};
 template <size_t N> using indices = typename __make_integer_seq<Sequence, size_t, N>::type;
 #else
 template <size_t N> using indices = Indices<__integer_pack(N)...>;
