@@ -41,7 +41,9 @@ class Judgement(Record):
 def bench_verifier(folder: Path, device: str, json: bool) -> int:
     """Judge every candidate of a suite; status 1 unless each got its verdict."""
     if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; a suite is a folder of .cu files, such as examples/verifier")
+        raise UsageError(
+            f"{folder}: no such folder; a suite is a folder of .cu files, such as examples/verifier"
+        )
     console = Console(stderr=True)
     judgements = []
     suites: dict[Path, Suite] = {}
@@ -70,7 +72,9 @@ def bench_verifier(folder: Path, device: str, json: bool) -> int:
         ("false refusals", false_refusals, honest),
         ("refused for another reason", wrong_reasons, planted),
     ):
-        table.add_row(f"{name}: {len(part)}", str(len(whole)), f"{len(part) / len(whole):.1%}" if whole else "-")
+        table.add_row(
+            f"{name}: {len(part)}", str(len(whole)), f"{len(part) / len(whole):.1%}" if whole else "-"
+        )
     (console if json else Console()).print(table)
     return 1 if false_passes or false_refusals or wrong_reasons else 0
 
@@ -81,7 +85,9 @@ def judge(path: Path, device: str, suites: dict[Path, Suite], console: Console) 
     named = re.search(r"^// task: (\S+)", head, re.MULTILINE)
     expected = re.search(r"^// expect: (\S+)", head, re.MULTILINE)
     if named is None or expected is None:
-        raise UsageError(f"{path}: does not say '// task: FILE.c' and '// expect: VERDICT' in its first lines")
+        raise UsageError(
+            f"{path}: does not say '// task: FILE.c' and '// expect: VERDICT' in its first lines"
+        )
     source = (path.parent / named[1]).resolve()
     task = load(source, None)
     gpu = gpu_named(DEFAULT_GPU)

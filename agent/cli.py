@@ -30,7 +30,8 @@ DeviceOption = Annotated[
 ]
 GpuOption = Annotated[str, typer.Option(envvar="CUDAPERF_GPU", help="The GPU that estimates are for.")]
 ArchOption = Annotated[
-    str | None, typer.Option(envvar="CUDAPERF_ARCH", help="The target that nvcc compiles for. [default: the GPU's]")
+    str | None,
+    typer.Option(envvar="CUDAPERF_ARCH", help="The target that nvcc compiles for. [default: the GPU's]"),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write events as JSON lines to standard output.")]
 OutputOption = Annotated[
@@ -58,7 +59,8 @@ def translate(
     arch: ArchOption = None,
     max_turns: Annotated[int, typer.Option(min=1, envvar="CUDAPERF_MAX_TURNS", help="Turns at most.")] = 6,
     max_seconds: Annotated[
-        float | None, typer.Option(envvar="CUDAPERF_MAX_SECONDS", help="Begin no turn after that many seconds.")
+        float | None,
+        typer.Option(envvar="CUDAPERF_MAX_SECONDS", help="Begin no turn after that many seconds."),
     ] = None,
     max_cost: Annotated[
         float | None, typer.Option(envvar="CUDAPERF_MAX_COST", help="Begin no turn after that many dollars.")
@@ -118,7 +120,9 @@ def evaluate(
 
 @app.command()
 def bench(
-    suite: Annotated[Path, typer.Argument(help="A folder of candidates that say what verdict they must get.")],
+    suite: Annotated[
+        Path, typer.Argument(help="A folder of candidates that say what verdict they must get.")
+    ],
     device: DeviceOption = "auto",
     json: JsonOption = False,
 ) -> int:
@@ -187,7 +191,7 @@ def main() -> None:
         status: Any = app(standalone_mode=False)
     except KeyboardInterrupt:
         _fault("interrupted; resume with: cudaperf-agent runs resume ID (runs list shows it)", 130)
-    except typer._click.exceptions.ClickException as error:  # noqa: SLF001
+    except typer._click.exceptions.ClickException as error:
         error.show()
         sys.exit(2)
     except Exception as error:

@@ -79,7 +79,9 @@ def resume_run(run: str, json: bool) -> int:
     found = Run.find(run)
     ended = found.outcome
     if ended is not None:
-        raise RunError(f"run {found.id} has ended ({ended.reason}); see it with: cudaperf-agent runs show {found.id}")
+        raise RunError(
+            f"run {found.id} has ended ({ended.reason}); see it with: cudaperf-agent runs show {found.id}"
+        )
     prepare(Path(found.options.output))
     return _finish(found, policy_named(found.options.policy), json)
 
@@ -105,10 +107,17 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
         certificate = None
         if best is not None and best.proposal.candidate is not None:
             certificate = certify(
-                session.device, run.task, best.proposal.candidate, run.options.arch, run.options.seed + 1, narrator.progress
+                session.device,
+                run.task,
+                best.proposal.candidate,
+                run.options.arch,
+                run.options.seed + 1,
+                narrator.progress,
             )
             if certificate.refuted:
-                outcome = Outcome(status=1, reason=f"the best candidate fails when delivered: {certificate.refuted}")
+                outcome = Outcome(
+                    status=1, reason=f"the best candidate fails when delivered: {certificate.refuted}"
+                )
         names = deliver(run, outcome, best, suite, certificate)
     finally:
         narrator.stop()
@@ -117,7 +126,9 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
     console.print()
     if certificate is not None:
         for check in certificate.checks:
-            console.print(f"  {escape(check.name)}: {check.result} {escape(check.message)}".rstrip(), highlight=False)
+            console.print(
+                f"  {escape(check.name)}: {check.result} {escape(check.message)}".rstrip(), highlight=False
+            )
     verdict = "[green]right[/]" if outcome.status == 0 else "[red]no right candidate[/]"
     console.print(f"{verdict}: {escape(outcome.reason)}", highlight=False)
     folder = run.options.output
@@ -134,7 +145,9 @@ def list_runs(json: bool) -> int:
             "source": run.task.path,
             "policy": run.options.policy,
             "turns": len(run.turns),
-            "state": "unfinished" if run.outcome is None else ("right" if run.outcome.status == 0 else "not ported"),
+            "state": "unfinished"
+            if run.outcome is None
+            else ("right" if run.outcome.status == 0 else "not ported"),
         }
         for run in reversed(all_runs())
     ]
@@ -185,7 +198,10 @@ def replay_run(run: str) -> int:
             agrees = repeated.verdict == recorded.verdict
             same &= agrees
             table.add_row(
-                str(turn.index + 1), recorded.verdict, repeated.verdict, "[green]same[/]" if agrees else "[red]differs[/]"
+                str(turn.index + 1),
+                recorded.verdict,
+                repeated.verdict,
+                "[green]same[/]" if agrees else "[red]differs[/]",
             )
     finally:
         narrator.stop()
@@ -210,7 +226,9 @@ def compiler_arguments(arguments: Sequence[str]) -> tuple[tuple[str, ...], tuple
             flags.append(argument)
         elif Path(argument).suffix in (".c", ".o", ".a"):
             if not Path(argument).is_file():
-                raise UsageError(f"{argument}: no such file; after -- come compiler flags and further source files")
+                raise UsageError(
+                    f"{argument}: no such file; after -- come compiler flags and further source files"
+                )
             sources.append(str(Path(argument).absolute()))
         else:
             raise UsageError(f"{argument}: neither a compiler flag nor a source file (.c, .o, .a)")
@@ -225,5 +243,3 @@ def _public(event: Event) -> dict[str, Any]:
     if "options" in shown:
         shown["options"] = {k: v for k, v in shown["options"].items() if k != "seed"}
     return shown
-
-

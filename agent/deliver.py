@@ -15,7 +15,6 @@ from ..tools.certify import Certificate
 from ..tools.dropin import build_line, files, needs_host_file
 from ..tools.evidence import Turn
 from ..tools.suite import Suite
-from .diagnosis import describe
 from .run import Outcome, Run
 
 
@@ -30,7 +29,9 @@ def prepare(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise OutputError(f"{folder}: cannot write here ({error.strerror}); give another folder with -o") from error
+        raise OutputError(
+            f"{folder}: cannot write here ({error.strerror}); give another folder with -o"
+        ) from error
 
 
 def deliver(
@@ -45,7 +46,7 @@ def deliver(
             del texts[f"{task.name}.host.c"]
     contents = report(run, outcome, best, suite, certificate)
     texts["report.json"] = json.dumps(contents, indent=2) + "\n"
-    texts["report.md"] = _template().render(**contents, run=run, best_turn=best, describe=describe)
+    texts["report.md"] = _template().render(**contents, records=run.turns)
     prepare(folder)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
         for name, text in texts.items():

@@ -16,7 +16,7 @@ ADVICE = {
     "no-kernel": "the work must be done by kernels that the launcher launches",
     "timeout": "look for a loop that does not end, or a barrier that some threads never reach",
     "crash": "look for a wild pointer or an array too large for the stack",
-    "host-access": "pointers of the launcher are device pointers: copy single values with cudaMemcpy before reading them",
+    "host-access": "the launcher's pointers are device pointers: copy single values with cudaMemcpy before reading",
     "launch-error": "check block size, grid size and shared memory of the launch against the GPU's limits",
     "out-of-bounds": "guard the access with the array's extent",
     "race": "separate the two accesses with __syncthreads(), an atomic, or one kernel each",
@@ -32,7 +32,9 @@ def diagnose(proposal: Proposal, evidence: Evidence, repeated: bool) -> Diagnosi
         return Diagnosis(
             stage="generate",
             verdict="refused" if refusal else "no-code",
-            summary=refusal.message if refusal else proposal.reason or proposal.text or "the answer holds no code",
+            summary=refusal.message
+            if refusal
+            else proposal.reason or proposal.text or "the answer holds no code",
             findings=(refusal,) if refusal else (),
             advice=refusal.remedy if refusal else "",
         )
@@ -75,7 +77,9 @@ def _test(report: TestReport) -> Diagnosis:
 
 def _profile(profile: Profile, evidence: Evidence) -> Diagnosis:
     estimate = profile.estimate
-    summary = f"right; bound by {BOUNDS[estimate.bound]} on {estimate.gpu} (estimated {estimate.total_us:.1f} us)"
+    summary = (
+        f"right; bound by {BOUNDS[estimate.bound]} on {estimate.gpu} (estimated {estimate.total_us:.1f} us)"
+    )
     advice = BOUND_ADVICE[estimate.bound]
     worst = profile.worst_access
     if worst is not None and worst.sectors >= 1.5 * worst.ideal_sectors:

@@ -68,9 +68,11 @@ def _compilers() -> list[Check]:
 def _nvcc() -> Check:
     nvcc = find_nvcc()
     if nvcc is None:
-        remedy = "optional: registers, spills and the target's own errors need nvcc (CUDA toolkit) on PATH or in CUDA_HOME"
+        remedy = "optional, for registers, spills and the target's own errors: CUDA toolkit, on PATH or in CUDA_HOME"
         return Check(name="nvcc", status="optional", found="none", remedy=remedy)
-    said = subprocess.run([str(nvcc), "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
+    said = subprocess.run(
+        [str(nvcc), "--version"], capture_output=True, text=True, timeout=20, check=False
+    ).stdout
     release = next((line.strip() for line in said.splitlines() if "release" in line), "")
     return Check(name="nvcc", status="ok", found=f"{nvcc} ({release})")
 
@@ -118,7 +120,9 @@ def _keys() -> Check:
     present = [k for k in KEYS if os.environ.get(k)]
     if present:
         return Check(name="API keys", status="ok", found=", ".join(present))
-    return Check(name="API keys", status="optional", found="none", remedy="optional: the built-in policy needs none")
+    return Check(
+        name="API keys", status="optional", found="none", remedy="optional: the built-in policy needs none"
+    )
 
 
 def _runs() -> Check:
@@ -130,4 +134,6 @@ def _runs() -> Check:
     except OSError as error:
         remedy = f"{error.strerror}: set CUDAPERF_HOME to a folder that you can write"
         return Check(name="runs", status="missing", found=str(folder), remedy=remedy)
-    return Check(name="runs", status="ok", found=f"{folder} ({len(list(Path(folder).glob('*/events.jsonl')))} runs)")
+    return Check(
+        name="runs", status="ok", found=f"{folder} ({len(list(Path(folder).glob('*/events.jsonl')))} runs)"
+    )

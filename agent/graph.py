@@ -14,6 +14,7 @@ from langgraph.runtime import Runtime
 from . import nodes
 from .nodes import STEPS, Session
 
+
 class State(TypedDict):
     run: str
     turn: int

@@ -35,7 +35,9 @@ class Narrator:
         for p in function.parameters:
             extent = "".join(f"[{e}]" for e in p.shape)
             what = p.role if p.shape else p.usage
-            table.add_row(f"  {escape(p.name + extent)}", p.dtype, what, "" if p.origin == "parameter" else p.origin)
+            table.add_row(
+                f"  {escape(p.name + extent)}", p.dtype, what, "" if p.origin == "parameter" else p.origin
+            )
         self.console.print(table)
         for assumption in function.assumptions:
             self.console.print(f"  assumed: {escape(assumption)}", style=QUIET)
@@ -48,7 +50,12 @@ class Narrator:
     def progress(self, done: int, total: int, what: str) -> None:
         """A bar for long work; it goes away when the work is done."""
         if self._progress is None:
-            columns = (TextColumn("{task.description}"), BarColumn(24), MofNCompleteColumn(), TimeElapsedColumn())
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(24),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+            )
             self._progress = Progress(*columns, console=self.console, transient=True)
             self._progress.add_task(what, total=total)
             self._progress.start()
@@ -64,10 +71,13 @@ class Narrator:
 
     def suite(self, suite: Suite) -> None:
         count = len(suite.screen) + len(suite.accept) + 1
-        line = f"original: {count} configurations, {suite.original_seconds * 1e3:.2f} ms on the largest ({suite.large.case.name})"
+        milliseconds = suite.original_seconds * 1e3
+        line = f"original: {count} configurations, {milliseconds:.2f} ms on the largest ({suite.large.case.name})"
         self.console.print(f"[{QUIET}]{escape(line)}[/]")
         for dropped in suite.dropped:
-            self.console.print(f"  dropped {escape(dropped.case.name)}: {escape(dropped.reason)}", style=QUIET)
+            self.console.print(
+                f"  dropped {escape(dropped.case.name)}: {escape(dropped.reason)}", style=QUIET
+            )
         for note in suite.oracle.notes:
             self.console.print(f"  {escape(note)}", style=QUIET)
 
@@ -88,6 +98,8 @@ class Narrator:
         self.console.print(f"  [{QUIET}]{stage:<8}[/] [{style}]{escape(text)}[/]", highlight=False)
 
     def _proposal(self, turn: int, proposal: Proposal) -> None:
+        if proposal.finished:
+            return
         title = proposal.strategy or ("no candidate" if proposal.candidate is None else "candidate")
         self.console.print(f"[bold]turn {turn + 1}[/]  [cyan]{escape(title)}[/]  {escape(proposal.reason)}")
 
@@ -97,10 +109,15 @@ class Narrator:
                 self._line("compile", BAD, str(finding))
             return
         used = [
-            f"{r.kernel} {r.registers} registers" + (f", {r.spill_store_bytes} B spilled" if r.spill_store_bytes else "")
+            f"{r.kernel} {r.registers} registers"
+            + (f", {r.spill_store_bytes} B spilled" if r.spill_store_bytes else "")
             for r in result.resources or ()
         ]
-        self._line("compile", GOOD, f"ok in {result.seconds:.1f} s" + (f"; {result.arch}: {'; '.join(used)}" if used else ""))
+        self._line(
+            "compile",
+            GOOD,
+            f"ok in {result.seconds:.1f} s" + (f"; {result.arch}: {'; '.join(used)}" if used else ""),
+        )
 
     def _test(self, report: TestReport) -> None:
         if report.verdict != "right":
@@ -132,7 +149,9 @@ class Narrator:
         terms += [f"structure {value.structure:.2f}"] if value.structure is not None else []
         terms += [f"speed {value.speed:g}"] if value.speed is not None else []
         self._line("reward", QUIET, f"{value.total:.2f} ({', '.join(terms)})")
-        self._line("reflect", QUIET, diagnosis.summary + (f" -> {diagnosis.advice}" if diagnosis.advice else ""))
+        self._line(
+            "reflect", QUIET, diagnosis.summary + (f" -> {diagnosis.advice}" if diagnosis.advice else "")
+        )
         self.console.print()
 
 
@@ -147,7 +166,11 @@ def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -
     for turn in run.turns:
         profile = turn.evidence.profile
         chosen = best is not None and turn.index == best.index
-        cells = [f"{'> ' if chosen else ''}{turn.index + 1}", turn.proposal.strategy or "-", turn.diagnosis.verdict]
+        cells = [
+            f"{'> ' if chosen else ''}{turn.index + 1}",
+            turn.proposal.strategy or "-",
+            turn.diagnosis.verdict,
+        ]
         if profile is not None:
             memory = [a for k in profile.counts for a in k.accesses if a.space == "global"]
             requests = sum(a.requests for a in memory)
@@ -162,5 +185,7 @@ def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -
         else:
             cells += ["-", "-", "-", f"{turn.reward.total:.2f}", "-"]
         table.add_row(*map(escape, cells), style="bold" if chosen else None)
-    table.caption = "Times of candidates are roofline estimates from measured counts: no GPU was here to measure."
+    table.caption = (
+        "Times of candidates are roofline estimates from measured counts: no GPU was here to measure."
+    )
     return table

@@ -151,6 +151,8 @@ def next_stage(run: Run, turn: int) -> str | None:
     proposal = run.get("proposal", turn, Proposal)
     if proposal is None:
         return None if stop_reason(run) else "generate"
+    if proposal.finished:
+        return None
     if proposal.candidate is None or _repeated(run, turn):
         return "reflect"
     evidence = run.evidence(turn)
@@ -168,8 +170,9 @@ def next_stage(run: Run, turn: int) -> str | None:
 def stop_reason(run: Run) -> str | None:
     """Why the loop ends after the turns so far, or None if it goes on."""
     turns, options = run.turns, run.options
-    if turns and turns[-1].proposal.candidate is None:
-        return turns[-1].diagnosis.summary
+    done = _policy_is_done(run)
+    if done:
+        return done
     if len(turns) >= options.max_turns:
         return f"{options.max_turns} turns done"
     if options.max_seconds is not None and time.time() - run.events[0].seconds > options.max_seconds:
@@ -180,14 +183,23 @@ def stop_reason(run: Run) -> str | None:
     return None
 
 
+def _policy_is_done(run: Run) -> str | None:
+    """Why the policy has no more to say, or None: it finished, or refused the task."""
+    last = run.get("proposal", None, Proposal)
+    if last is None:
+        return None
+    if last.finished:
+        return last.reason
+    return last.refusal.message if last.refusal is not None else None
+
+
 def outcome(run: Run) -> Outcome:
     """How a run that stopped ends. Exit status 0: right; 1: nothing right; 4: budget spent before anything was."""
     reason = stop_reason(run) or "stopped"
     found = best(run.turns)
     if found is not None:
         return Outcome(status=0, reason=reason, best=found.index)
-    refused = bool(run.turns) and run.turns[-1].proposal.candidate is None
-    spent = not refused and len(run.turns) < run.options.max_turns
+    spent = not _policy_is_done(run) and len(run.turns) < run.options.max_turns
     return Outcome(status=4 if spent else 1, reason=reason)
 
 
@@ -197,11 +209,15 @@ def tested(session: Session, candidate: Candidate) -> TestReport:
     screened = verify(device, plain, function, suite.screen, PLAIN, "screen")
     if screened.verdict not in ("right", "crash", "timeout"):
         # The checkers name causes where the plain run sees only a wrong value.
-        checked = verify(device, session.build(candidate, checked=True), function, suite.screen, THOROUGH, "screen")
+        checked = verify(
+            device, session.build(candidate, checked=True), function, suite.screen, THOROUGH, "screen"
+        )
         return checked if checked.verdict != "right" else screened
     if screened.verdict != "right":
         return screened
-    accepted = verify(device, session.build(candidate, checked=True), function, suite.accept, THOROUGH, "accept")
+    accepted = verify(
+        device, session.build(candidate, checked=True), function, suite.accept, THOROUGH, "accept"
+    )
     if not accepted.right:
         return accepted
     large = verify(device, plain, function, [suite.large], Checks(order="reverse"), "accept")
@@ -234,4 +250,6 @@ def _repeated(run: Run, turn: int) -> bool:
     if proposal is None or proposal.candidate is None:
         return False
     earlier = (run.get("proposal", t, Proposal) for t in range(turn))
-    return any(p is not None and p.candidate is not None and p.candidate.id == proposal.candidate.id for p in earlier)
+    return any(
+        p is not None and p.candidate is not None and p.candidate.id == proposal.candidate.id for p in earlier
+    )

@@ -59,7 +59,9 @@ def device_named(name: str) -> Device:
     if name in ("auto", "cpu"):
         return CpuDevice()
     if name == "cuda":
-        raise EnvironmentFault("--device cuda is not supported yet: use --device cpu, which runs the kernels on the CPU")
+        raise EnvironmentFault(
+            "--device cuda is not supported yet: use --device cpu, which runs the kernels on the CPU"
+        )
     raise UsageError(f"no device {name!r}: use auto, cuda or cpu")
 
 
@@ -73,9 +75,10 @@ def view_of(task: Task, arch: str, gpu: str) -> TaskView:
 def session_for(run: Run, policy: Policy, listener: Listener) -> nodes.Session:
     """Everything a run needs, from its own record; used for new runs and for resumed ones alike."""
     task, options = run.task, run.options
+    device = device_named(options.device)
 
     def make_suite() -> Suite:
-        suite = Suite(task, options.seed, listener.progress)
+        suite = Suite(task, options.seed, device, listener.progress)
         listener.suite(suite)
         return suite
 
@@ -83,7 +86,7 @@ def session_for(run: Run, policy: Policy, listener: Listener) -> nodes.Session:
         run=run,
         view=view_of(task, options.arch, options.gpu),
         policy=policy,
-        device=device_named(options.device),
+        device=device,
         gpu=gpu_named(options.gpu),
         make_suite=make_suite,
         notify=listener.event,

@@ -85,7 +85,9 @@ class Run:
         """The run with that id, or the only one whose id starts or ends with it."""
         folder = runs_folder()
         names = sorted(p.parent.name for p in folder.glob("*/events.jsonl"))
-        found = [n for n in names if n == wanted] or [n for n in names if n.startswith(wanted) or n.endswith(wanted)]
+        found = [n for n in names if n == wanted] or [
+            n for n in names if n.startswith(wanted) or n.endswith(wanted)
+        ]
         if len(found) != 1:
             known = "no such run" if not found else f"ambiguous: {', '.join(found)}"
             raise RunError(f"run {wanted!r}: {known}; list them with: cudaperf-agent runs list")

@@ -25,13 +25,17 @@ class RecordedPolicy:
         index = len(request.turns)
         if index < len(self._proposals):
             return self._proposals[index]
-        return Proposal(text="", candidate=None, reason=f"all {index} recorded answers are used")
+        return Proposal(
+            text="", candidate=None, finished=True, reason=f"all {index} recorded answers are used"
+        )
 
 
 def candidate_of(path: Path, entry: str = "") -> Candidate:
     """The candidate in a CUDA file. Raises PolicyError where it cannot be read as text."""
     try:
-        return Candidate(files=(File(name=path.name, language="cuda", text=path.read_text("utf-8")),), entry=entry)
+        return Candidate(
+            files=(File(name=path.name, language="cuda", text=path.read_text("utf-8")),), entry=entry
+        )
     except OSError as error:
         raise PolicyError(f"{path}: {error.strerror}; give the file of a candidate") from error
     except UnicodeDecodeError as error:
@@ -49,13 +53,21 @@ def _proposals(path: Path) -> list[Proposal]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:
-        raise PolicyError(f"{path}: {error.strerror}; export one with: cudaperf-agent runs export ID") from error
+        raise PolicyError(
+            f"{path}: {error.strerror}; export one with: cudaperf-agent runs export ID"
+        ) from error
     try:
-        return [Proposal.model_validate(json.loads(line)["proposal"]) for line in lines if '"proposal"' in line]
+        return [
+            Proposal.model_validate(json.loads(line)["proposal"]) for line in lines if '"proposal"' in line
+        ]
     except (ValidationError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise PolicyError(f"{path}: not an exported run; export one with: cudaperf-agent runs export ID") from error
+        raise PolicyError(
+            f"{path}: not an exported run; export one with: cudaperf-agent runs export ID"
+        ) from error
 
 
 def _from_file(path: Path) -> Proposal:
     candidate = candidate_of(path)
-    return Proposal(text=candidate.source, candidate=candidate, strategy=path.stem, reason=f"recorded in {path.name}")
+    return Proposal(
+        text=candidate.source, candidate=candidate, strategy=path.stem, reason=f"recorded in {path.name}"
+    )

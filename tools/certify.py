@@ -53,7 +53,7 @@ def certify(
     progress: Callable[[int, int, str], None] = lambda done, total, what: None,
 ) -> Certificate:
     """Run every check; `seed` must be one that no candidate was tested with."""
-    suite = Suite(task, seed, progress)
+    suite = Suite(task, seed, device, progress)
     delivered = files(task, candidate, arch)
     checks = [
         _fresh_inputs(device, task, candidate, suite),
@@ -99,7 +99,7 @@ def _call(device, task, delivered, objects, expectation: Expectation, names: lis
     with tempfile.TemporaryDirectory(prefix="cudaperf-call-") as folder:
         path = Path(folder) / "case"
         write_case(path, task, expectation.case, names)
-        source = _with_header(task, delivered)
+        source = _one_text(task, delivered)
         ran = device.run_program(source, objects, [str(path), "1"], expectation.case.seconds, [Path(folder)])
         if ran.failure is not None or ran.status != 0:
             found = f": {ran.findings[0]}" if ran.findings else ""
@@ -115,7 +115,9 @@ def _target_compiler(task: Task, delivered: dict[str, str], arch: str) -> Delive
     if found is None:
         return DeliveryCheck(name=name, result="skipped", message="no nvcc here")
     errors = [f for f in found if f.severity == "error"]
-    return DeliveryCheck(name=name, result="failed" if errors else "passed", message=str(errors[0]) if errors else "")
+    return DeliveryCheck(
+        name=name, result="failed" if errors else "passed", message=str(errors[0]) if errors else ""
+    )
 
 
 def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryCheck:
@@ -124,7 +126,9 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
     flags = ["-w", *_include_flags(task)]
     sources = [Path(s) for s in task.sources]
     try:
-        original = build_program([("original.c", task.source)], ["-O2", *flags], sources, ["-lm", *link_flags(task)])
+        original = build_program(
+            [("original.c", task.source)], ["-O2", *flags], sources, ["-lm", *link_flags(task)]
+        )
         host = f"#define main cudaperf_program_main\n{delivered[f'{task.name}.host.c']}"
         objects = build_objects([("host.c", host)], ["-O2", *flags], sources)
     except CompileError as error:
@@ -132,11 +136,15 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
     with tempfile.TemporaryDirectory(prefix="cudaperf-program-") as folder:
         runs = [_run(original, Path(folder)) for _ in range(2)]
         if runs[0] is None or runs[1] is None:
-            return DeliveryCheck(name=name, result="skipped", message="the original program does not end by itself")
-        ported = device.run_program(_with_header(task, delivered), objects, [], PROGRAM_SECONDS, [])
+            return DeliveryCheck(
+                name=name, result="skipped", message="the original program does not end by itself"
+            )
+        ported = device.run_program(_one_text(task, delivered), objects, [], PROGRAM_SECONDS, [])
     if ported.failure is not None:
         found = f": {ported.findings[0]}" if ported.findings else ""
-        return DeliveryCheck(name=name, result="failed", message=f"{ported.failure}{found} {ported.stderr[-200:]}".strip())
+        return DeliveryCheck(
+            name=name, result="failed", message=f"{ported.failure}{found} {ported.stderr[-200:]}".strip()
+        )
     if ported.status != runs[0][0]:
         message = f"exit status {ported.status} instead of {runs[0][0]}"
         return DeliveryCheck(name=name, result="failed", message=message)
@@ -144,13 +152,20 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
     if difference is not None:
         return DeliveryCheck(name=name, result="failed", message=difference)
     count = len(runs[0][1].split())
-    return DeliveryCheck(name=name, result="passed", message=f"{count} words agree" if count else "it prints nothing")
+    return DeliveryCheck(
+        name=name, result="passed", message=f"{count} words agree" if count else "it prints nothing"
+    )
 
 
 def _run(program: Path, folder: Path) -> tuple[int, str] | None:
     try:
         done = subprocess.run(
-            [str(program)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROGRAM_SECONDS, check=False
+            [str(program)],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROGRAM_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return None
@@ -189,7 +204,8 @@ def _include_flags(task: Task) -> list[str]:
     return [f"-iquote{Path(task.path).resolve().parent}", *compile_flags(task)]
 
 
-def _with_header(task: Task, delivered: dict[str, str]) -> str:
-    """The drop-in as one text, its header in place of the include."""
-    header = f'#include "{task.name}.h"\n'
-    return delivered[f"{task.name}.cu"].replace(header, delivered[f"{task.name}.h"], 1)
+def _one_text(task: Task, delivered: dict[str, str]) -> str:
+    """The drop-in as one text: instead of its header, the types that it takes from there."""
+    include = f'#include "{task.name}.h"\n'
+    types = f"{task.function.prelude}\nstruct CUstream_st;\n"
+    return delivered[f"{task.name}.cu"].replace(include, types, 1)

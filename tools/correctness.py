@@ -168,7 +168,13 @@ def _compare(name: str, expectation: Expectation, got: np.ndarray) -> tuple[Case
     before = expectation.case.arrays[name]
     variants = {k: v[name] for k, v in expectation.variants.items()}
     return _compare_fields(
-        name, expectation.case.name, before, expectation.expected[name], expectation.reference[name], variants, got
+        name,
+        expectation.case.name,
+        before,
+        expectation.expected[name],
+        expectation.reference[name],
+        variants,
+        got,
     )
 
 
@@ -206,7 +212,10 @@ def _compare_fields(label, case, before, expected, reference, variants, got) -> 
     if (bad & ~missing).sum() == 0:
         verdict, what = "unwritten-output", f"{count} of {bad.size} elements of {label} are never written"
     elif (bad & ~changed).sum() == 0:
-        verdict, what = "stray-write", f"{count} elements of {label} are written that the original leaves alone"
+        verdict, what = (
+            "stray-write",
+            f"{count} elements of {label} are written that the original leaves alone",
+        )
     wrong = tuple(
         WrongElement(
             array=label,
@@ -238,7 +247,7 @@ def _floats(untouched, expected, reference, variants, got):
     with np.errstate(invalid="ignore", over="ignore"):
         deviation = np.abs(got.astype(np.longdouble) - exact)
         bad = written & ~(deviation <= tolerance + ROUNDINGS * epsilon * np.abs(exact))
-    largest = float(np.nanmax(np.where(written, deviation, 0.0)))
+    largest = float(np.max(np.where(written & np.isfinite(deviation), deviation, 0.0)))
     scale = rms or 1.0
     return bad, largest / scale, tolerance / scale
 

@@ -101,7 +101,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Checks:
-    """What to look for while a case runs. `trace_blocks` limits how many blocks of a launch are counted (0: no counts)."""
+    """What to look for while a case runs. `trace_blocks` limits the blocks of a launch that are counted (0: none)."""
 
     bounds: bool = False
     races: bool = False
@@ -126,8 +126,8 @@ class Execution:
     """What happened when a candidate ran on one case.
 
     `failure` is None when the launcher returned; `findings` explain it with places in the candidate's source.
-    `arrays` are the buffers after the call; `guards_intact` False where bytes around a buffer changed, and then `damaged`
-    names the buffers. `seconds` is wall time on the CPU and says nothing about a GPU.
+    `arrays` are the buffers after the call; `damaged` names the buffers around which
+    bytes changed. `seconds` is wall time on the CPU and says nothing about a GPU.
     """
 
     case: str
@@ -148,9 +148,15 @@ class Build(Protocol):
 
 
 class Device(Protocol):
-    """Compiles and runs candidates."""
+    """Compiles and runs candidates.
+
+    `large_seconds` is the longest that the original may take on the largest case, `large_bytes` the most that the
+    buffers of that case may hold.
+    """
 
     name: str
+    large_seconds: float
+    large_bytes: int
 
     def build(self, function: FunctionSpec, candidate: Candidate, *, checked: bool) -> Build:
         """Compile; errors are in the build's result. `checked` builds can run with any `Checks`."""

@@ -29,9 +29,9 @@ def files(task: Task, candidate: Candidate, arch: str) -> dict[str, str]:
 
 
 def needs_host_file(task: Task) -> bool:
-    """Whether the original's file has other code, or the function is not visible outside it: then a host file replaces it."""
+    """Whether a host file must replace the original's: it has other code, or hides the function or its globals."""
     unit = parse(task.path, task.source, task.flags)
-    return len(unit.functions) + len(unit.globals) > 1 or _forwards(task.function)
+    return len(unit.calls) + len(unit.globals) > 1 or _forwards(task.function)
 
 
 def build_line(task: Task, arch: str) -> str:
@@ -46,7 +46,7 @@ def build_line(task: Task, arch: str) -> str:
 
 
 def entry_name(function: FunctionSpec) -> str:
-    """The name of the host function in `NAME.cu`: the original's, or where the host file must forward to it, another."""
+    """The name of the host function in `NAME.cu`: the original's own, unless the host file must forward to it."""
     return f"{function.name}_cuda" if _forwards(function) else function.name
 
 
@@ -96,7 +96,9 @@ def _on_stream(call: tree_sitter.Node, stream: str) -> list[tuple[int, int, str]
 def _cuda(task: Task, candidate: Candidate, arch: str) -> str:
     function = task.function
     source = task.path.rsplit("/", 1)[-1]
-    device_parameters = ", ".join([*(p.declaration for p in function.parameters), "struct CUstream_st *stream"])
+    device_parameters = ", ".join(
+        [*(p.declaration for p in function.parameters), "struct CUstream_st *stream"]
+    )
     names = ", ".join(p.name for p in function.parameters)
     return f"""\
 // {function.name}() of {source}:{function.line} on the GPU, made and tested by cudaperf-agent.
@@ -142,7 +144,9 @@ def _wrapper(function: FunctionSpec) -> str:
     lines += _overlap_checks(function)
     for p in arrays:
         lines.append(f"{_element(p)} *{p.name}_device = NULL;")
-        lines.append(f'cudaperf_check(cudaMallocAsync(&{p.name}_device, {p.name}_bytes, {STREAM}), "allocating {p.name}");')
+        lines.append(
+            f'cudaperf_check(cudaMallocAsync(&{p.name}_device, {p.name}_bytes, {STREAM}), "allocating {p.name}");'
+        )
     for p in arrays:
         if p.origin != "result":
             # Outputs are copied in as well: what the original leaves alone must survive.
@@ -199,7 +203,9 @@ def _prototype(function: FunctionSpec) -> str:
 
 def _header(function: FunctionSpec) -> str:
     guard = f"CUDAPERF_{function.name.upper()}_H"
-    device_parameters = ", ".join([*(p.declaration for p in function.parameters), "struct CUstream_st *stream"])
+    device_parameters = ", ".join(
+        [*(p.declaration for p in function.parameters), "struct CUstream_st *stream"]
+    )
     types = f"{function.prelude.strip()}\n\n" if function.prelude.strip() else ""
     return f"""\
 #ifndef {guard}

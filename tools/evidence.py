@@ -29,8 +29,8 @@ class Evidence(Record):
 class Diagnosis(Record):
     """What the evidence says about the candidate, for whoever writes the next one.
 
-    `verdict` is one word or two (``right``, ``wrong-result``, ``compile-error``, ``repeated`` ...); `summary` one sentence with the
-    number that matters; `findings` the places; `advice` what to try next.
+    `verdict` is a word or two (``right``, ``wrong-result``, ``compile-error``, ``repeated`` ...); `summary` a
+    sentence with the number that matters; `findings` the places; `advice` what to try next.
     """
 
     stage: OneOf["generate", "compile", "test", "profile"]

@@ -39,7 +39,12 @@ def _gpu(name, cc, sms, ghz, gb_s, l2_mib, fp32_t, fp64_t, **limits) -> GpuSpec:
 
 
 _VOLTA = {"shared_bytes_per_sm": 96 << 10}
-_TURING = {"warps_per_sm": 32, "blocks_per_sm": 16, "shared_bytes_per_sm": 64 << 10, "l1_sectors_per_clock": 2}
+_TURING = {
+    "warps_per_sm": 32,
+    "blocks_per_sm": 16,
+    "shared_bytes_per_sm": 64 << 10,
+    "l1_sectors_per_clock": 2,
+}
 _A100 = {"shared_bytes_per_sm": 164 << 10}
 _AMPERE = {"warps_per_sm": 48, "blocks_per_sm": 16, "shared_bytes_per_sm": 100 << 10}
 _ADA = {"warps_per_sm": 48, "blocks_per_sm": 24, "shared_bytes_per_sm": 100 << 10}

@@ -29,7 +29,8 @@ def configurations(function: FunctionSpec) -> tuple[InputConfig, ...]:
     sizes = [p.name for p in function.scalars if p.usage == "size"]
     rows = ACCEPT_ROWS + (LONG_ROWS if len(sizes) == 1 else ())
     made = [
-        _configuration(function, "screen", row, COUNTS[i + 1], "uniform", i) for i, row in enumerate(SCREEN_ROWS)
+        _configuration(function, "screen", row, COUNTS[i + 1], "uniform", i)
+        for i, row in enumerate(SCREEN_ROWS)
     ]
     for i, row in enumerate(rows):
         fill = ACCEPT_FILLS[i % len(ACCEPT_FILLS)]
@@ -40,7 +41,10 @@ def configurations(function: FunctionSpec) -> tuple[InputConfig, ...]:
 
 
 def largest(
-    function: FunctionSpec, seconds_of: Callable[[InputConfig], float | None], seconds: float, limit_bytes: int
+    function: FunctionSpec,
+    seconds_of: Callable[[InputConfig], float | None],
+    seconds: float,
+    limit_bytes: int,
 ) -> InputConfig | None:
     """The largest configuration that the original finishes within `seconds` and that fits into `limit_bytes`.
 
@@ -48,7 +52,8 @@ def largest(
     """
     if not any(p.usage == "size" for p in function.scalars):
         return None
-    found, row = None, (129, 127, 65)
+    found: InputConfig | None = None
+    row: tuple[int, ...] = (129, 127, 65)
     while True:
         config = _configuration(function, "accept", row, DEFAULT_COUNT, "uniform", 1000)
         if case_bytes(function, dict(config.sizes)) > limit_bytes:
@@ -181,7 +186,8 @@ def _filled(
         for name in dtype.names:
             array[name] = _filled(array[name].dtype, array[name].shape, fill, rng, parameter)
         return array
-    low, high = parameter.low, parameter.high
+    low: float | None = parameter.low
+    high: float | None = parameter.high
     if dtype.kind == "b":
         return rng.integers(0, 2, size=shape).astype(dtype)
     if dtype.kind in "iu":

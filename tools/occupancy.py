@@ -17,7 +17,7 @@ REGISTER_UNIT = 256
 
 
 class Occupancy(Record):
-    """`occupancy` is active warps over the most a multiprocessor holds, 0..1; `waves` how often the grid fills the GPU."""
+    """`occupancy` is active warps over the most a multiprocessor holds, 0..1; `waves` the GPU's fillings."""
 
     kernel: str
     active_blocks: int

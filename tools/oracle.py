@@ -1,7 +1,7 @@
 """Runs the original and its variants, each in a process of its own: what a port must compute, and how exactly.
 
 The variants tell how much two honest compilations of the same source may differ: contracted to fused
-multiply-adds, summed in another order, computed in higher precision, and run on inputs moved by one unit in the last place.
+multiply-adds, summed in another order, computed in higher precision, and run on inputs moved by one ulp.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .c.build import CompileError, build_program
 from .c.precision import in_higher_precision
 from .device import Case
 from .inputs import dtype_of
-from .records import Parameter, Task
+from .records import FunctionSpec, Parameter, Task
 
 HARNESS = Path(__file__).parent / "harness" / "oracle.c"
 # AddressSanitizer reserves terabytes of addresses without using them.
@@ -77,11 +77,15 @@ class Oracle:
         self.notes: list[str] = []
         self._folder = tempfile.TemporaryDirectory(prefix="cudaperf-oracle-")
         wide = in_higher_precision(task)
-        sources = {name: (task.source, flags, {}) for name, flags in VARIANTS.items()}
+        sources: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
+            name: (task.source, flags, {}) for name, flags in VARIANTS.items()
+        }
         if wide is not None:
             sources[WIDE] = (wide.source, VARIANTS[BASE], wide.dtypes)
         else:
-            self.notes.append("no higher precision: the source punning its types leaves one-ulp inputs as the measure")
+            self.notes.append(
+                "no higher precision: the source punning its types leaves one-ulp inputs as the measure"
+            )
         self._wide_dtypes = wide.dtypes if wide is not None else {}
         self._programs: dict[str, Path] = {}
         with ThreadPoolExecutor() as pool:
@@ -118,7 +122,7 @@ class Oracle:
                 for name, program in self._programs.items()
                 if name not in (CHECKED, WIDE)
             }
-            variants[PERTURBED] = self._run(self._programs[BASE], _perturbed(case), names)
+            variants[PERTURBED] = self._run(self._programs[BASE], _perturbed(case, self.task.function), names)
             if WIDE in self._programs:
                 variants[WIDE] = self._run_wide(case, names)
         except OracleError as error:
@@ -268,8 +272,8 @@ def link_flags(task: Task) -> list[str]:
     return [f for f in task.flags if f.startswith(("-l", "-L", "-Wl"))]
 
 
-def _perturbed(case: Case) -> Case:
-    """Every floating input moved by one unit in the last place, up or down by a fixed pattern."""
+def _perturbed(case: Case, function: FunctionSpec) -> Case:
+    """Every finite floating input moved by one unit in the last place, up or down by a fixed pattern."""
     rng = np.random.default_rng(0)
 
     def moved(array: np.ndarray) -> np.ndarray:
@@ -280,18 +284,18 @@ def _perturbed(case: Case) -> Case:
             return array
         if array.dtype.kind != "f":
             return array
-        up = rng.integers(0, 2, size=array.shape).astype(bool)
+        target = np.where(rng.integers(0, 2, size=array.shape), np.inf, -np.inf).astype(array.dtype)
         with np.errstate(over="ignore", invalid="ignore"):
-            near = np.where(up, np.nextafter(array, np.inf), np.nextafter(array, -np.inf)).astype(array.dtype)
+            near = np.nextafter(array, target)
         return np.where(np.isfinite(array) & (array != 0), near, array)
 
+    scalars = {
+        p.name: moved(np.array(case.scalars[p.name], p.dtype)).item()
+        for p in function.scalars
+        if p.name in case.scalars
+    }
     arrays = {name: moved(array) for name, array in case.arrays.items()}
-    # `where` would have quieted no NaN, but poison must stay poison to the bit.
-    for name, array in case.arrays.items():
-        if array.dtype.kind == "f":
-            odd = ~np.isfinite(array)
-            arrays[name][odd] = array[odd]
-    return replace(case, arrays=arrays)
+    return replace(case, arrays=arrays, scalars=case.scalars | scalars)
 
 
 def _same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -64,7 +64,8 @@ class Parameter(Record):
     (a NumPy name, or the name of a struct in `FunctionSpec.structs`); a scalar has no shape.
     `origin` tells where it comes from: a parameter of the original, a global, or the returned value.
     `usage` of an integer scalar: a *size* shapes some extent, a *count* bounds a loop without shaping any
-    extent, a *value* does neither. `low` and `high` bound the values of its test inputs, both inclusive.
+    extent, a *value* does neither. `low` and `high` bound the values of its test inputs, both inclusive;
+    where a bound depends on scalars, `low_expr` and `high_expr` are C expressions of them.
     `fixed` marks a global that keeps the value of its own initializer.
     """
 
@@ -79,6 +80,8 @@ class Parameter(Record):
     fixed: bool = False
     low: float | None = None
     high: float | None = None
+    low_expr: str | None = None
+    high_expr: str | None = None
 
 
 class FunctionSpec(Record):
@@ -193,6 +196,7 @@ class Proposal(Record):
     """A policy's answer. `strategy` names what it tries and `reason` why, in a sentence for people.
 
     `candidate` is None where the answer holds no code; `refusal` then may say why there can be none.
+    `finished` says that the policy has nothing more to propose, and `reason` why: that ends the run and is no turn.
     """
 
     text: str
@@ -200,6 +204,7 @@ class Proposal(Record):
     strategy: str = ""
     reason: str = ""
     refusal: Finding | None = None
+    finished: bool = False
     thinking: str = ""
     usage: Usage = Usage()
     token_ids: tuple[int, ...] | None = None

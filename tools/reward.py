@@ -29,7 +29,7 @@ class Weights:
 class StructureTerms(Record):
     """Each between 0 (bad) and 1 (as good as it gets), measured on kernels that were seen to launch.
 
-    `coalescing`: sectors that the bytes need over sectors moved. `bank_conflicts`: the same for shared-memory wavefronts.
+    `coalescing`: sectors that the bytes need over sectors moved. `bank_conflicts`: the same of shared memory.
     `reuse`: bytes of the footprint over bytes asked of L1, which rises with arithmetic intensity.
     `synchronization`: falls with the barriers that each thread passes. `occupancy`: resident over possible warps.
     """

@@ -19,7 +19,7 @@ SECTOR = 32
 LAUNCH_SECONDS = 2.5e-6
 # The A100 white paper's 5120 bytes a clock over 108 multiprocessors, rounded down to a sector and a half.
 L2_BYTES_PER_SM_CLOCK = 48
-# A load that misses L2, as microbenchmarks of recent GPUs find it (Luo et al., arXiv 2402.13499: 480 to 660 clocks and more).
+# A load that misses L2: microbenchmarks of recent GPUs find 480 to 660 clocks and more (arXiv 2402.13499).
 MEMORY_LATENCY_SECONDS = 400e-9
 # Independent loads that a warp keeps in flight: the compiler hoists a few out of straight-line code.
 IN_FLIGHT = 4
@@ -44,8 +44,8 @@ class Estimate(Record):
 def estimate(counts: tuple[KernelCounts, ...], occupancies: dict[str, Occupancy], gpu: GpuSpec) -> Estimate:
     """Sum over kernels of the highest roof of each, plus what the launches cost.
 
-    Too few resident threads cannot keep the memory busy: the latency roof takes each warp's requests
-    to be served one after another, `Occupancy.active_warps` of them side by side on each multiprocessor.
+    Too few resident threads cannot keep the memory busy: the latency roof takes the requests of a warp that miss
+    an ideal L1 to be served one after another, beside those of all other resident warps.
     """
     roofs = {"dram": 0.0, "l2": 0.0, "l1": 0.0, "shared": 0.0, "latency": 0.0}
     total = 0.0
@@ -53,7 +53,7 @@ def estimate(counts: tuple[KernelCounts, ...], occupancies: dict[str, Occupancy]
         memory = [a for a in kernel.accesses if a.space == "global"]
         sectors = sum(a.sectors for a in memory)
         wavefronts = sum(a.sectors for a in kernel.accesses if a.space == "shared")
-        requests = sum(a.requests for a in memory)
+        misses = sum(a.requests for a in memory) * min(kernel.block_unique_bytes / SECTOR / max(sectors, 1), 1.0)
         warps = occupancies[kernel.kernel].active_warps if kernel.kernel in occupancies else gpu.warps_per_sm
         resident = min(max(warps, 1) * gpu.sms, max(kernel.threads // WARP // max(kernel.launches, 1), 1))
         each = {
@@ -61,7 +61,7 @@ def estimate(counts: tuple[KernelCounts, ...], occupancies: dict[str, Occupancy]
             "l2": kernel.block_unique_bytes / (L2_BYTES_PER_SM_CLOCK * gpu.sms * gpu.clock),
             "l1": sectors / (gpu.l1_sectors_per_clock * gpu.sms * gpu.clock),
             "shared": wavefronts / (gpu.sms * gpu.clock),
-            "latency": requests / resident * MEMORY_LATENCY_SECONDS / IN_FLIGHT,
+            "latency": misses / resident * MEMORY_LATENCY_SECONDS / IN_FLIGHT,
         }
         total += max(each.values())
         roofs = {k: roofs[k] + each[k] for k in roofs}

@@ -12,7 +12,9 @@ from .records import Candidate, Finding, Record
 
 BARRIERS = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"}
 LOOPS = {"for_statement", "while_statement", "do_statement"}
-VECTOR_TYPES = {f"{t}{n}" for t in ("float", "int", "uint", "double", "char", "uchar", "short") for n in (2, 4)}
+VECTOR_TYPES = {
+    f"{t}{n}" for t in ("float", "int", "uint", "double", "char", "uchar", "short") for n in (2, 4)
+}
 
 
 class KernelFeatures(Record):
@@ -128,7 +130,13 @@ def _findings(definition: tree_sitter.Node, features: KernelFeatures, file: str)
     def at(node: tree_sitter.Node, rule: str, message: str, remedy: str) -> Finding:
         line, column = node.start_point
         return Finding(
-            rule=rule, message=message, severity="warning", file=file, line=line + 1, column=column + 1, remedy=remedy
+            rule=rule,
+            message=message,
+            severity="warning",
+            file=file,
+            line=line + 1,
+            column=column + 1,
+            remedy=remedy,
         )
 
     found = []
@@ -160,12 +168,13 @@ def _findings(definition: tree_sitter.Node, features: KernelFeatures, file: str)
                     "accumulate in a register or in shared memory and add once",
                 )
             )
-    if features.pointer_parameters > features.restrict_parameters:
+    plain = features.pointer_parameters - features.restrict_parameters
+    if plain:
         found.append(
             at(
                 definition,
                 "missing-restrict",
-                f"{features.pointer_parameters - features.restrict_parameters} pointer parameters of {features.kernel} are not __restrict__",
+                f"{plain} pointer parameters of {features.kernel} are not __restrict__",
                 "add __restrict__ where they do not overlap, so that loads can be cached and reordered",
             )
         )

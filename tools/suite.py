@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .device import Device
 from .inputs import SMALL_CASE_BYTES, case, case_bytes, configurations, largest
 from .oracle import Dropped, Expectation, Oracle, OracleError
 from .records import InputConfig, Task
 
-# The large case: the longest that the original may take, and the most that its buffers may hold.
-LARGE_SECONDS = 0.3
-LARGE_BYTES = 48 << 20
 # Fills to fall back on where a configuration's own makes the original leave its domain.
 FALLBACK_FILLS = ("uniform", "small-integers")
 
 
 class Suite:
-    """Cases of the tiers *screen* and *accept* under one secret seed; `large` is part of *accept*.
+    """Cases of the tiers *screen* and *accept* under one secret seed; `large` is part of *accept*, and as large as
+    the device it is for can take.
 
     Making one runs the original on every configuration (a second or two, told to `progress` as done, total, what).
     """
 
     def __init__(
-        self, task: Task, seed: int, progress: Callable[[int, int, str], None] = lambda done, total, what: None
+        self,
+        task: Task,
+        seed: int,
+        device: Device,
+        progress: Callable[[int, int, str], None] = lambda done, total, what: None,
     ) -> None:
         self.task = task
+        self._device = device
         self.dropped: list[Dropped] = []
         configs = configurations(task.function)
         total = len(configs) + 2
@@ -47,7 +51,9 @@ class Suite:
         self.screen = tuple(made["screen"] or made["accept"][-1:])
         self.accept = tuple(made["accept"])
         progress(total - 1, total, "original on a large case")
-        self.large = self._large() or max(self.accept, key=lambda e: sum(a.nbytes for a in e.case.arrays.values()))
+        self.large = self._large() or max(
+            self.accept, key=lambda e: sum(a.nbytes for a in e.case.arrays.values())
+        )
         self.original_seconds = self.oracle.seconds(self.large.case, 3)
         progress(total, total, "ready")
 
@@ -68,7 +74,8 @@ class Suite:
             except OracleError:
                 return None
 
-        config = largest(self.task.function, seconds_of, LARGE_SECONDS, LARGE_BYTES)
+        device = self._device
+        config = largest(self.task.function, seconds_of, device.large_seconds, device.large_bytes)
         if config is None or case_bytes(self.task.function, dict(config.sizes)) <= SMALL_CASE_BYTES:
             return None
         return self._expect(config)

@@ -1,6 +1,7 @@
 """Bad input ends in one line with place and remedy, the documented status, no traceback, and nothing half-written."""
 
 import os
+import re
 
 import pytest
 
@@ -36,8 +37,6 @@ def test_one_line_and_status_two(name, command, tmp_path):
     answer = command("translate", "in.c", "-o", "out", *options)
     assert answer.status == 2, answer.err
     assert "Traceback" not in answer.err
-    import re
-
     assert re.search(expected, answer.err), answer.err
     if name != "bad turns":
         assert len(answer.err.strip().splitlines()) == 1, answer.err

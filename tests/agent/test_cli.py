@@ -4,7 +4,18 @@ import json
 import subprocess
 import sys
 
-HEAVY = ("litellm", "torch", "langgraph", "textual", "numpy", "pydantic", "clang", "tree_sitter", "jinja2", "islpy")
+HEAVY = (
+    "litellm",
+    "torch",
+    "langgraph",
+    "textual",
+    "numpy",
+    "pydantic",
+    "clang",
+    "tree_sitter",
+    "jinja2",
+    "islpy",
+)
 
 
 def test_help_imports_nothing_heavy():
@@ -21,7 +32,10 @@ def test_help_imports_nothing_heavy():
 
 
 def test_translate_needs_no_language_model_library():
-    code = "import sys, cudaperf_agent.agent.commands; print([m for m in ('litellm', 'torch', 'textual') if m in sys.modules])"
+    code = (
+        "import sys, cudaperf_agent.agent.commands\n"
+        "print([m for m in ('litellm', 'torch', 'textual') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

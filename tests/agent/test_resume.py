@@ -59,7 +59,9 @@ extern "C" void launch_scale(int n, float *x) {{ if (n > 0) scale<<<(n + 127) / 
 """
     for name, factor in (("1", "undeclared"), ("2", "3.0f"), ("3", "2.0f")):
         (folder / f"{name}.cu").write_text(kernel.format(factor=factor))
-    (folder / "scale.c").write_text("void scale(int n, float *x) { for (int i = 0; i < n; i++) x[i] *= 2.0f; }\n")
+    (folder / "scale.c").write_text(
+        "void scale(int n, float *x) { for (int i = 0; i < n; i++) x[i] *= 2.0f; }\n"
+    )
     return folder
 
 
@@ -71,7 +73,10 @@ def translate(answers: Path, home: Path) -> list[str]:
 def undisturbed(answers, tmp_path_factory):
     home = tmp_path_factory.mktemp("undisturbed")
     subprocess.run(
-        [sys.executable, "-c", KILLER, "0", *translate(answers, home)], env=environment(home), check=True, timeout=300
+        [sys.executable, "-c", KILLER, "0", *translate(answers, home)],
+        env=environment(home),
+        check=True,
+        timeout=300,
     )
     return summary(home)
 

@@ -49,7 +49,9 @@ def test_a_recurrence_is_refused_with_its_line(command, examples, tmp_path):
 def test_what_is_written_builds_with_the_line_it_gives(name, command, examples, tmp_path):
     assert command("translate", examples / f"{name}.c", "-o", "out", "--max-turns", "1").status == 0
     line = json.loads((tmp_path / "out" / "report.json").read_text())["build"]
-    built = subprocess.run(line, shell=True, cwd=tmp_path / "out", capture_output=True, text=True, check=False)
+    built = subprocess.run(
+        line, shell=True, cwd=tmp_path / "out", capture_output=True, text=True, check=False
+    )
     assert built.returncode == 0, built.stderr
 
 
@@ -72,7 +74,9 @@ def test_flags_and_further_sources_are_used(command, tmp_path):
         "int main(void) { float x[N], y[N]; for (int i = 0; i < N; i++) x[i] = weight() * i;\n"
         '  f(x, y); printf("%g %g\\n", y[1], y[N - 1]); return 4; }\n'
     )
-    answer = command("translate", "f.c", "--function", "f", "-o", "out", "--", "-Iinclude", "-DN=512", "weight.c")
+    answer = command(
+        "translate", "f.c", "--function", "f", "-o", "out", "--", "-Iinclude", "-DN=512", "weight.c"
+    )
     assert answer.status == 0, answer.err
     checks = json.loads((tmp_path / "out" / "report.json").read_text())["certificate"]["checks"]
     assert {c["name"]: c["result"] for c in checks}["output of the whole program"] == "passed"

@@ -1,10 +1,8 @@
-// Right for one size only.
+// Right up to one size only.
 // task: ../../c/saxpy.c
-// expect: wrong-result
-__global__ void saxpy(float a, const float *x, float *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = a * x[i] + y[i];
+// expect: unwritten-output
+__global__ void saxpy(int n, float a, const float *x, float *y) {
+    int i = threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
 }
-extern "C" void launch_saxpy(int n, float a, const float *x, float *y) {
-    if (n >= 64) saxpy<<<1, 64>>>(a, x, y);
-}
+extern "C" void launch_saxpy(int n, float a, const float *x, float *y) { saxpy<<<1, 64>>>(n, a, x, y); }

@@ -3,7 +3,7 @@
 // expect: out-of-bounds
 __global__ void saxpy(int n, float a, const float *x, float *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = a * x[i] + y[i] + 0.0f * (x[i + 1] > 3.0e38f);
+    if (i < n) y[i] = x[i + 1] == 12345.678f ? 0.0f : a * x[i] + y[i];
 }
 extern "C" void launch_saxpy(int n, float a, const float *x, float *y) {
     if (n > 0) saxpy<<<(n + 255) / 256, 256>>>(n, a, x, y);

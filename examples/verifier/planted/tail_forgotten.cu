@@ -1,6 +1,6 @@
 // Only whole blocks are computed.
 // task: ../../c/saxpy.c
-// expect: wrong-result
+// expect: unwritten-output
 __global__ void saxpy(int n, float a, const float *x, float *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     y[i] = a * x[i] + y[i];
