@@ -254,10 +254,8 @@ class _Walker:
 
     def evaluate(self, expression: ast.Expr) -> Value:
         match expression:
-            case ast.Literal(value=int() as value):
-                return constant(value)
-            case ast.Name(value=int() as value):
-                return constant(value)
+            case ast.Literal(value=int() as number) | ast.Name(value=int() as number):
+                return constant(number)
             case ast.Name():
                 return self.variable(expression)
             case ast.Subscript() | ast.Member() | ast.Unary(op="*"):
@@ -267,8 +265,8 @@ class _Walker:
             case ast.Unary(op="&", operand=operand):
                 return self.locate(operand)
             case ast.Unary(op="-", operand=operand):
-                value = self.evaluate(operand)
-                return -value if isinstance(value, Polynomial) else None
+                negated = self.evaluate(operand)
+                return -negated if isinstance(negated, Polynomial) else None
             case ast.Unary(op="+", operand=operand):
                 return self.evaluate(operand)
             case ast.Unary(op="!") | ast.Binary(op="&&" | "||" | "<" | "<=" | ">" | ">=" | "==" | "!="):
@@ -290,7 +288,10 @@ class _Walker:
                 other = self.under(unless, otherwise)
                 return self.either(one, when, other, unless, expression.place)
             case ast.Cast(operand=operand, type=type):
-                return self.as_type(self.evaluate(operand), type)
+                value = self.pointer(operand) if operand.type.kind == "array" else self.evaluate(operand)
+                if isinstance(value, Location) and type.element != operand.type.element:
+                    raise Refused("construct", "a pointer is cast to another type", expression.place)
+                return self.as_type(value, type)
             case ast.Call():
                 return self.call(expression)
             case ast.InitList(items=items):
@@ -405,7 +406,7 @@ class _Walker:
         """The value after a conversion."""
         if type.kind in ("int", "bool", "enum"):
             if isinstance(value, Polynomial) and (
-                type.kind != "bool" and (type.size or 0) >= 4 or value.value in (0, 1)
+                (type.kind != "bool" and (type.size or 0) >= 4) or value.value in (0, 1)
             ):
                 return value
             return self.fresh()

@@ -16,6 +16,9 @@ from .plan import Plan, globals_of, helpers
 from .refusals import Refused
 from .tree import CUDA_FUNCTIONS, RESERVED, Names
 
+Calls = dict[str, tuple[str, tuple[str, ...]]]
+"""For each helper function its name in the candidate, and the globals that it takes as further arguments."""
+
 _BLOCKS = f"""\
 // How many blocks of the given size cover so many iterations: at least one, at most `most`.
 static unsigned int {BLOCKS}(long long iterations, long long size, long long most = 2147483647)
@@ -49,18 +52,20 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
     unit = plan.unit
     used = _used_names(unit, spec, plan)
     if clash := used & {BLOCKS, LOAD, STORE}:
-        raise Refused("construct", f"the name {clash.pop()} is taken", plan.function.place)
+        raise Refused("construct", f"the name {min(clash)} is taken", plan.function.place)
     names = Names(used)
     device = helpers(unit, [s for n in plan.nests.values() for s in n.body])
     called = dict.fromkeys((*device, *sorted(plan.host_calls)))
     calls = {
-        name: (names.fresh(name) if name in RESERVED | CUDA_FUNCTIONS else name, tuple(globals_of(unit, name)))
+        name: (
+            names.fresh(name) if name in RESERVED | CUDA_FUNCTIONS else name,
+            tuple(globals_of(unit, name)),
+        )
         for name in called
     }
     codes: dict[ast.For, Code] = {}
-    for statement, nest in plan.nests.items():
-        site = _site(unit, spec, plan, nest, names, calls)
-        codes[statement] = make(site)
+    for name, (statement, nest) in zip(kernel_names(spec, plan), plan.nests.items(), strict=True):
+        codes[statement] = make(_site(spec, plan, nest, names.fresh(name, "_kernel"), frozenset(used), calls))
     functions = [
         _function(unit, name, calls, on_device=name in device, on_host=name in plan.host_calls)
         for name in called
@@ -91,22 +96,27 @@ def _used_names(unit: ast.Unit, spec: FunctionSpec, plan: Plan) -> frozenset[str
     )
 
 
+def kernel_names(spec: FunctionSpec, plan: Plan) -> tuple[str, ...]:
+    """What the names of each nest's kernels begin with: the function, and where there are several, what is written."""
+    names = Names(())
+
+    def name(nest: Nest) -> str:
+        subjects = nest.written[:2] or tuple(r.name for r in nest.reductions[:1])
+        return names.fresh("_".join((spec.name, *subjects)) if len(plan.nests) > 1 else spec.name)
+
+    return tuple(map(name, plan.nests.values()))
+
+
 def _site(
-    unit: ast.Unit,
-    spec: FunctionSpec,
-    plan: Plan,
-    nest: Nest,
-    names: Names,
-    calls: dict[str, tuple[str, tuple[str, ...]]],
+    spec: FunctionSpec, plan: Plan, nest: Nest, kernel: str, used: frozenset[str], calls: Calls
 ) -> Site:
-    subjects = nest.written[:2] or tuple(r.name for r in nest.reductions[:1])
-    about = "_".join(("", *subjects)) if len(plan.nests) > 1 else ""
+    unit = plan.unit
     returned = plan.returned.get(nest.statement)
     result = next((p for p in spec.parameters if p.origin == "result"), None)
     captured = {k: n for f in helpers(unit, nest.body) for k, n in globals_of(unit, f).items()}
     return Site(
         nest=nest,
-        kernel=names.fresh(spec.name + about, "_kernel"),
+        kernel=kernel,
         tables=plan.tables,
         calls=calls,
         globals_called=captured,
@@ -114,14 +124,14 @@ def _site(
         result=result.name if result is not None else "",
         result_type=plan.function.result.spelling,
         order=tuple(p.name for p in spec.parameters),
-        used=frozenset(names.used),
+        used=used,
     )
 
 
 def _function(
     unit: ast.Unit,
     name: str,
-    calls: dict[str, tuple[str, tuple[str, ...]]],
+    calls: Calls,
     *,
     on_device: bool,
     on_host: bool,
@@ -143,9 +153,7 @@ def _global_parameter(name: ast.Name) -> str:
     return declare(dataclasses.replace(type, const=False), name.name)
 
 
-def _launcher(
-    spec: FunctionSpec, plan: Plan, codes: dict[ast.For, Code], calls: dict[str, tuple[str, tuple[str, ...]]]
-) -> str:
+def _launcher(spec: FunctionSpec, plan: Plan, codes: dict[ast.For, Code], calls: Calls) -> str:
     parameters = [p.declaration for p in spec.parameters] or ["void"]
     head = wrapped(f'extern "C" void {spec.launcher}(', parameters, ")")
     printer = _HostPrinter(spec, plan, codes, calls)
@@ -165,7 +173,7 @@ class _HostPrinter(Printer):
         spec: FunctionSpec,
         plan: Plan,
         codes: dict[ast.For, Code],
-        calls: dict[str, tuple[str, tuple[str, ...]]],
+        calls: Calls,
     ) -> None:
         super().__init__(self.memory, calls)
         self.plan = plan
@@ -211,7 +219,7 @@ class _HostPrinter(Printer):
         """A local array as scratch memory on the device."""
         pointer = decayed(variable.type)
         length = variable.type.length
-        count = str(length) if isinstance(length, int) else f"(size_t)({self.expression(length)})"
+        count = f"(size_t)({self.expression(length)})" if isinstance(length, ast.Expr) else str(length)
         size = f"{count} * sizeof(*{variable.name})"
         lines = [f"{declare(pointer, variable.name)};", f"cudaMalloc(&{variable.name}, {size});"]
         if variable.init is not None:

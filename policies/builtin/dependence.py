@@ -1,8 +1,8 @@
 """Which loops of a nest can run in parallel: exact tests on linear subscripts with isl, conservative elsewhere.
 
 Two iterations conflict where one writes an element that the other touches. A loop whose variable is the same in
-all conflicting iterations can run in parallel, and be moved outward past all others of the nest. (Integer sets: Verdoolaege,
-"isl: An Integer Set Library for the Polyhedral Model", ICMS 2010.)
+all conflicting iterations can run in parallel, and be moved outward past all others of the nest.
+(Integer sets: Verdoolaege, "isl: An Integer Set Library for the Polyhedral Model", ICMS 2010.)
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Tester:
         self.context.set_max_operations(OPERATIONS)
         self.parameters: dict[Monomial, str] = {}
         self.strides = _strides(accesses, self.varies)
-        self.split: dict[Access, tuple[tuple[Polynomial, ...] | None, ...]] = {}
+        self.split: dict[Access, tuple[tuple[Polynomial, ...] | str | None, ...]] = {}
 
     def varies(self, name: str) -> bool:
         """Whether a name has a value of its own in each iteration."""

@@ -107,11 +107,11 @@ class Printer:
     def converted(self, value: ast.Expr, target: CType) -> str:
         """The value as an assignment to `target` needs it in C++."""
         source = value.type
-        enum = target.kind == "enum" and source.spelling != target.spelling
-        pointer = target.kind == "pointer" and source.element is not None and target.element is not None
-        void = pointer and source.element.kind == "void" and target.element.kind != "void"
-        loses_const = pointer and source.element.const and not target.element.const
-        if enum or void or loses_const:
+        silent = target.kind == "enum" and source.spelling != target.spelling
+        if target.kind == "pointer" and source.element is not None and target.element is not None:
+            void = source.element.kind == "void" and target.element.kind != "void"
+            silent = void or (source.element.const and not target.element.const)
+        if silent:
             return f"({declare(target)}){self.expression(value, _UNARY)}"
         return self.expression(value, _ASSIGN)
 

@@ -143,7 +143,7 @@ def axes(nest: Nest, innermost: Loop | None = None) -> dict[Axis, Loop]:
     """The loops by axis: along x the one that walks through memory in unit steps in most accesses."""
     x = innermost or contiguous(nest)
     rest = [loop for loop in reversed(nest.loops) if loop is not x]
-    return dict(zip(("x", "y", "z"), (x, *rest), strict=False))  # type: ignore[arg-type]
+    return dict(zip(("x", "y", "z"), (x, *rest), strict=False))
 
 
 def contiguous(nest: Nest) -> Loop:

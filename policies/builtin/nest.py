@@ -58,7 +58,7 @@ class Surroundings:
 
 
 def parallel_nest(statement: ast.For, around: Surroundings) -> Nest:
-    """The nest that starts at a loop, with as many parallel loops as can be had. Raises Refused where there are none."""
+    """The nest that starts at a loop, with as many parallel loops as can be had; Refused where there are none."""
     loop = counted(statement)
     if isinstance(loop, str):
         raise Refused("irregular-loop", f"{loop_at(statement.place)} {loop}", statement.place)

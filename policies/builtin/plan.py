@@ -1,13 +1,13 @@
 """Divides a function into parallel nests, which become kernels, and the host part around them.
 
-A loop that is parallel, or holds parallel loops that can be moved outward, becomes a nest. Any other loop stays on the host
-where parallel nests are found inside it; where none is, the function is refused with the reason.
+A loop that is parallel, or holds parallel loops that can be moved outward, becomes a nest. Any other loop stays on
+the host where parallel nests are found inside it; where none is, the function is refused with the reason.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...tools.c import ast
@@ -24,8 +24,9 @@ from .tree import RESERVED, unshadowed
 
 @dataclass
 class Plan:
-    """The file as prepared for C++, and what becomes of the function in it. `scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
+    """The file as prepared for C++, and what becomes of the function in it.
 
+    `scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
     `returned` are nests whose only reduction is what the function returns next.
     """
 
@@ -311,4 +312,3 @@ def _root(expression: ast.Expr) -> str | None:
     while isinstance(expression, ast.Subscript | ast.Member):
         expression = expression.base
     return expression.name if isinstance(expression, ast.Name) else None
-

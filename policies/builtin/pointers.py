@@ -1,7 +1,7 @@
 """What each pointer of the host part may point to, through assignments and swaps.
 
-The host part is executed over sets of states, each a possible assignment of arrays to pointers. So two buffers that a time
-loop swaps are known to differ at every step, whichever is which.
+The host part is executed over sets of states, each a possible assignment of arrays to pointers. So two buffers that
+a time loop swaps are known to differ at every step, whichever is which.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...tools.c.parse import SourceError, parse
 from ...tools.records import Candidate, File, Finding, Proposal
 from ..base import Request
-from .candidate import assemble
+from .candidate import assemble, kernel_names
 from .ladder import next_step
 from .plan import plan
 from .refusals import Refused
@@ -26,7 +26,9 @@ class BuiltinPolicy:
         try:
             unit = parse(view.path, view.source, view.flags)
             made = plan(unit, view.function)
-            step = next_step(tuple(made.nests.values()), request.turns)
+            step = next_step(
+                dict(zip(kernel_names(view.function, made), made.nests.values(), strict=True)), request.turns
+            )
             if step is None:
                 return Proposal(text="", candidate=None, finished=True, reason="no strategy left")
             text = assemble(view.function, made, written_with(step.strategy))

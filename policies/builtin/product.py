@@ -52,22 +52,10 @@ def product_of(nest: Nest) -> Product | None:
     """The product that a nest computes, or None."""
     if len(nest.loops) != 2 or nest.reductions or nest.atomic or any(loop.step != 1 for loop in nest.loops):
         return None
-    if nest.inner:
-        if len(nest.inner) != 1 or len(nest.body) != 1:
-            return None
-        loop, before, after = nest.inner[0], (), ()
-        (statement,) = nest.body
-    else:
-        fors = [i for i, s in enumerate(nest.body) if isinstance(s, ast.For)]
-        if len(fors) != 1:
-            return None
-        at = fors[0]
-        found = counted(nest.body[at])  # type: ignore[arg-type]
-        inside = statements_of(nest.body[at].body)  # type: ignore[union-attr]
-        if isinstance(found, str) or len(inside) != 1:
-            return None
-        loop, before, after = found, nest.body[:at], nest.body[at + 1 :]
-        (statement,) = inside
+    parts = _parts(nest)
+    if parts is None:
+        return None
+    before, loop, statement, after = parts
     match statement:
         case ast.Evaluate(expression=ast.Assign(op="+=" | "-=", target=target, value=ast.Binary(op="*"))):
             pass
@@ -93,6 +81,20 @@ def product_of(nest: Nest) -> Product | None:
     if memory is not None and not _held(memory, loop, nest):
         return None
     return Product(loop, tuple(factors), before, statement, after, memory)
+
+
+def _parts(nest: Nest) -> tuple[tuple[ast.Stmt, ...], Loop, ast.Stmt, tuple[ast.Stmt, ...]] | None:
+    """What stands before the one loop of an iteration, that loop, its one statement, and what stands after it."""
+    if nest.inner:
+        return ((), nest.inner[0], nest.body[0], ()) if len(nest.inner) == len(nest.body) == 1 else None
+    loops = [(i, s) for i, s in enumerate(nest.body) if isinstance(s, ast.For)]
+    if len(loops) != 1:
+        return None
+    at, statement = loops[0]
+    loop, inside = counted(statement), statements_of(statement.body)
+    if isinstance(loop, str) or len(inside) != 1:
+        return None
+    return nest.body[:at], loop, inside[0], nest.body[at + 1 :]
 
 
 def _factor(access: Access, loop: Loop, by_axis: dict[Axis, Loop], nest: Nest) -> Factor | None:

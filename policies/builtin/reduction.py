@@ -11,13 +11,17 @@ from ...tools.c import ast
 _SUMS = {"+=": "+", "-=": "+", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
 _EXTREMA = {name + suffix: name for name in ("fmin", "fmax") for suffix in ("", "f")}
 _LONGEST_TYPE = 8
+_MIRRORED: dict[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """`operator` joins two partial results: ``+ * & | ^ && ||``, ``<`` and ``>`` for the minimum and maximum by comparison
-    (which keep the old value where a comparison with NaN fails), the name of C's ``fmin`` or ``fmax``, or ``=1`` where
-    some iterations set the variable to the same constant."""
+    """`operator` joins two partial results.
+
+    It is one of ``+ * & | ^ && ||``, ``<`` and ``>`` for the minimum and maximum by comparison (which keep the old
+    value where a comparison with NaN fails), the name of C's ``fmin`` or ``fmax``, or ``=1`` where some iterations
+    set the variable to that constant.
+    """
 
     name: str
     type: ast.CType
@@ -134,9 +138,9 @@ def _extremum(
 ) -> str | None:
     """``<`` or ``>`` where the condition tells that `value` should replace the variable (or should not)."""
     match condition:
-        case ast.Binary(op="<" | "<=" | ">" | ">=" as op, left=left, right=right):
+        case ast.Binary(op=str() as op, left=left, right=right) if op in _MIRRORED:
             if _is(name, left) and _same(right, value):
-                op = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[op]
+                op = _MIRRORED[op]
             elif not (_is(name, right) and _same(left, value)):
                 return None
         case _:
@@ -144,7 +148,7 @@ def _extremum(
     narrower = value.type.signed == type.signed and (value.type.size or 0) <= (type.size or 0)
     if value.type.kind != type.kind or not (type.kind == "float" or narrower):
         return None
-    return op[0] if when_true else {"<": ">", ">": "<"}[op[0]]
+    return op[0] if when_true else _MIRRORED[op[0]]
 
 
 def _exact(target: ast.CType, value: ast.CType) -> bool:

@@ -6,7 +6,7 @@ from ...tools.c.ast import Place
 from ...tools.records import Finding
 
 REMEDIES = {
-    "loop-carried-dependence": "write to a second array, or restructure the loop so that its iterations are independent",
+    "loop-carried-dependence": "write to a second array, or make the iterations independent",
     "carried-scalar": "declare the variable inside the loop, or make it a plain sum, product, minimum or maximum",
     "scalar-live-out": "compute the value after the loop, or make it a plain sum, product, minimum or maximum",
     "unknown-subscript": "use subscripts that are linear in the loop variables",

@@ -43,8 +43,8 @@ Offset = tuple[int, ...]
 class Tile:
     """An array that is read around each iteration's own place. Offsets are in elements, (row, column) or (column,).
 
-    `stride` is the distance of rows of a flat array, None for one of as many dimensions as the tile. `offsets` gives each
-    access's distance from the iteration's place, in the loop variables around the access.
+    `stride` is the distance of rows of a flat array, None for one of as many dimensions as the tile. `offsets` gives
+    each access's distance from the iteration's place, in the loop variables around the access.
     """
 
     array: str
@@ -212,7 +212,7 @@ def _bytes(tile: Tile, block: tuple[int, ...]) -> int:
 def stencil_kernel(site: Site) -> Code:
     names = site.names()
     by_axis = axes(site.nest)
-    block = BLOCKS[len(by_axis) - 1]
+    block: tuple[int, ...] = BLOCKS[len(by_axis) - 1]
     shared = {tile: names.fresh(f"{tile.array}_tile") for tile in tiles(site.nest)}
     place = {a: names.fresh(c) for a, c in (("x", "c"), ("y", "r")) if a in by_axis}
     spelled = {

@@ -1,7 +1,7 @@
 """Contiguous loops with vector loads and stores: each thread works on the elements of one 16-byte word.
 
-("Increase Performance with Vectorized Memory Access", NVIDIA developer blog, 2013.) The launcher falls back on the plain
-kernel where an array does not start at a multiple of the word.
+("Increase Performance with Vectorized Memory Access", NVIDIA developer blog, 2013.) The launcher falls back on the
+plain kernel where an array does not start at a multiple of the word.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_vectorizable(nest: Nest) -> bool:
 
 
 def vectored(nest: Nest) -> tuple[Vectored, ...]:
-    """The arrays that a nest walks through, element i in iteration i; none where it touches others or has another form."""
+    """The arrays that a nest walks through, element i in iteration i; none where it has another form."""
     if len(nest.loops) != 1 or nest.inner or nest.atomic or nest.overlapping:
         return ()
     loop = nest.loops[0]

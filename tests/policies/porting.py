@@ -66,7 +66,9 @@ def _parameter(name: str, type: ast.CType, origin) -> Parameter:
     pointer = element is not type
     if pointer and origin == "global":
         element = dataclasses.replace(element, const=True)
-    declared = ast.CType("pointer", "", 8, element=element) if pointer else dataclasses.replace(type, const=False)
+    declared = (
+        ast.CType("pointer", "", 8, element=element) if pointer else dataclasses.replace(type, const=False)
+    )
     launched = f"{name}_" if name in RESERVED else name
     return Parameter(
         name=launched,
@@ -98,9 +100,7 @@ def ports(source: str, name: str = "f") -> dict[str, Candidate]:
     made = plan(unit_of(source), spec)
     return {
         s.name: Candidate(
-            files=(
-                File(name=f"{name}.cu", language="cuda", text=assemble(spec, made, written_with(s))),
-            ),
+            files=(File(name=f"{name}.cu", language="cuda", text=assemble(spec, made, written_with(s))),),
             entry=spec.launcher,
         )
         for s in STRATEGIES
