@@ -10,7 +10,7 @@ from typing import Literal as OneOf
 
 from . import ast
 from .accesses import Touched, touched
-from .annotations import Annotation, Role
+from .annotations import Annotation, Role, bound
 from .bounds import Facts, at_least
 from .memory import Access, Array
 from .parse import SourceError
@@ -35,12 +35,14 @@ class Uses:
     """How a function uses its parameters and globals.
 
     `usage` tells what integers are for; `limits` are the least and greatest values of integers beyond which some
-    subscript leaves its array. `assumptions` say in words what was taken for granted.
+    subscript leaves its array. `indices` are the arrays whose elements serve as subscripts, with the least and
+    (in C) the greatest value that stays inside. `assumptions` say in words what was taken for granted.
     """
 
     arrays: dict[str, ArrayUse]
     usage: dict[str, Usage]
     limits: dict[str, tuple[int | None, int | None]]
+    indices: dict[str, tuple[int, str]]
     globals_read: dict[str, ast.Place]
     globals_written: dict[str, ast.Place]
     assumptions: tuple[str, ...]
@@ -74,10 +76,30 @@ def uses(unit: ast.Unit, function: ast.Function, annotations: Mapping[str, Annot
         arrays,
         usage,
         limits,
+        _indices(found.accesses, {name: use.shape for name, use in arrays.items()}),
         found.globals_read,
         found.globals_written,
         tuple(dict.fromkeys(shapes.assumptions)),
     )
+
+
+def _indices(accesses: Iterable[Access], shapes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[int, str]]:
+    """The range of the elements of arrays that serve as subscripts without any other bound."""
+    indices: dict[str, tuple[int, str]] = {}
+    for access in accesses:
+        shape = shapes.get(access.array.name, ())
+        for extent, loaded, uppers in zip(shape, access.loaded, access.uppers, strict=False):
+            if loaded is None or uppers:
+                continue
+            name, offset = loaded
+            low, high = -offset, f"{extent} - {1 + offset}"
+            for count in bound(extent):
+                high = (count - 1 - offset).to_c()
+            if name in indices and indices[name][1] != high:
+                low, other = max(low, indices[name][0]), indices[name][1]
+                high = f"({high} < {other} ? {high} : {other})"
+            indices[name] = (low, high)
+    return indices
 
 
 def _names(expression: str) -> set[str]:

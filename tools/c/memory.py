@@ -50,7 +50,8 @@ class Access:
     """A subscript met on the way: for each dimension the bounds of its index, over parameters alone.
 
     `given` is known of the parameters where the access happens at all; `pitches` are the distances by which
-    loops move the last index, where parameters make them.
+    loops move the last index, where parameters make them. `loaded` tells of an index that is an element of an
+    array, plus an offset, that array's name and the offset.
     """
 
     array: Array
@@ -59,6 +60,7 @@ class Access:
     uppers: tuple[tuple[Polynomial, ...], ...]
     given: Facts
     pitches: tuple[Polynomial, ...]
+    loaded: tuple[tuple[str, int] | None, ...]
     text: str
     place: Place
 
@@ -96,6 +98,19 @@ def pointed(value: Value) -> frozenset[Pointer]:
 def pitches(index: Polynomial) -> tuple[Polynomial, ...]:
     factors = (index.coefficient(name) for name in index.atoms if age(name))
     return tuple(f for f in factors if not age(f) and f.value is None)
+
+
+LOADED = "[]"
+"""What follows an array's name in the stem of a free value that was loaded from it."""
+
+
+def loaded_from(index: Polynomial) -> tuple[str, int] | None:
+    """The array that an index was loaded from, and what was added to it."""
+    names = [a for a in index.atoms if isinstance(a, str) and LOADED in a]
+    if len(index.atoms) != 1 or not names or index.coefficient(names[0]).value != 1:
+        return None
+    offset = index.coefficient(names[0], 0).value
+    return None if offset is None or index.degree() > 1 else (names[0].partition(LOADED)[0], offset)
 
 
 def inside(pointers: frozenset[Pointer]) -> frozenset[Pointer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ..records import FunctionSpec, Parameter, StructField, StructSpec
 from . import ast
@@ -38,7 +39,12 @@ def specify(
     _refuse(unit, function)
     used = uses(unit, function, annotations)
     names = {p.name: f"{p.name}_" if p.name in RESERVED else p.name for p in function.parameters}
-    parameters = [_parameter(p, used, annotations, names) for p in function.parameters]
+    parameters = [
+        _array(used.arrays[p.name], names[p.name], used, annotations, names)
+        if p.name in used.arrays
+        else _scalar(p, names[p.name], used, annotations, names)
+        for p in function.parameters
+    ]
     parameters += _globals(unit, function, used, annotations)
     if function.result.kind != "void":
         name = "result" if "result" not in names else "result_"
@@ -117,27 +123,23 @@ def _global_names(unit: ast.Unit, function: ast.Function) -> Iterator[ast.Name]:
                 remaining.append(unit.functions[node.function])
 
 
-def _parameter(
-    parameter: ast.Variable,
+def _array(
+    array: ArrayUse,
+    name: str,
     used: Uses,
     annotations: Mapping[str, Annotation],
     names: Mapping[str, str],
-) -> Parameter:
-    name = names[parameter.name]
-    array = used.arrays.get(parameter.name)
-    if array is not None:
-        return _array(array, name, annotations, names)
-    return _scalar(parameter, name, used, annotations)
-
-
-def _array(
-    array: ArrayUse, name: str, annotations: Mapping[str, Annotation], names: Mapping[str, str]
 ) -> Parameter:
     element = array.element
     declaration = ast.declare(CType("pointer", "", element=element), name)
     if array.scope == "global" and array.role == "in" and not element.const:
         declaration = f"const {declaration}"
-    low, high = _range(annotations.get(array.name))
+    told = annotations.get(array.name)
+    if told is None or not (told.low or told.high):
+        least, most = used.indices.get(array.name, (None, None))
+        told = Annotation(
+            array.name, ast.Place("", 0, 0), low=None if least is None else str(least), high=most
+        )
     return Parameter(
         name=name,
         declaration=declaration,
@@ -146,25 +148,27 @@ def _array(
         shape=tuple(_renamed(extent, names) for extent in array.shape),
         origin="parameter" if array.scope == "param" else "global",
         is_pointer=True,
-        low=low,
-        high=high,
+        **_range(told, names),
     )
 
 
 def _scalar(
-    variable: ast.Variable, name: str, used: Uses, annotations: Mapping[str, Annotation]
+    variable: ast.Variable,
+    name: str,
+    used: Uses,
+    annotations: Mapping[str, Annotation],
+    names: Mapping[str, str],
 ) -> Parameter:
     type = _unqualified(variable.type)
-    low, high = _range(annotations.get(variable.name))
     least, most = used.limits.get(variable.name, (None, None))
+    limits = {"low": least, "high": most} | _range(annotations.get(variable.name), names)
     return Parameter(
         name=name,
         declaration=ast.declare(type, name),
         dtype=dtype(type),
         role="in",
         usage=used.usage.get(variable.name, "value") if type.kind != "float" else "value",
-        low=least if low is None else low,
-        high=most if high is None else high,
+        **limits,
     )
 
 
@@ -176,14 +180,14 @@ def _globals(
     for name in dict.fromkeys(n.name for n in _global_names(unit, function)):
         variable = unit.globals[name]
         if name in used.arrays:
-            parameter = _array(used.arrays[name], name, annotations, {})
+            parameter = _array(used.arrays[name], name, used, annotations, {})
         elif name in used.globals_written:
             role = "inout" if name in used.globals_read else "out"
             type = _unqualified(variable.type)
             array = ArrayUse(name, "global", type, role, ("1",))
-            parameter = _array(array, name, annotations, {})
+            parameter = _array(array, name, used, annotations, {})
         else:
-            parameter = _scalar(variable, name, used, annotations).model_copy(update={"origin": "global"})
+            parameter = _scalar(variable, name, used, annotations, {}).model_copy(update={"origin": "global"})
         if parameter.role == "in" and variable.init is not None and not _is_written(unit, name):
             parameter = parameter.model_copy(update={"fixed": True})
         if name in RESERVED:
@@ -230,15 +234,17 @@ def _constant(type: CType) -> bool:
     return type.const
 
 
-def _range(told: Annotation | None) -> tuple[float | None, float | None]:
-    """The numeric bounds of an annotation."""
-    bounds = []
-    for text in (told.low, told.high) if told else (None, None):
+def _range(told: Annotation | None, names: Mapping[str, str]) -> dict[str, Any]:
+    """The bounds of an annotation, as a Parameter's fields: numbers, else expressions."""
+    bounds: dict[str, Any] = {}
+    for field, text in (("low", told.low), ("high", told.high)) if told else ():
+        if text is None:
+            continue
         try:
-            bounds.append(None if text is None else float(text))
+            bounds[field] = float(text)
         except ValueError:
-            bounds.append(None)
-    return bounds[0], bounds[1]
+            bounds[f"{field}_expr"] = _renamed(text, names)
+    return bounds
 
 
 def _unqualified(type: CType) -> CType:

@@ -14,6 +14,7 @@ from .annotations import Annotation, bound
 from .ast import CType, Place
 from .bounds import Bounds, Facts
 from .memory import (
+    LOADED,
     Access,
     Array,
     Cell,
@@ -24,6 +25,7 @@ from .memory import (
     alike,
     distance,
     inside,
+    loaded_from,
     merged,
     moved,
     pitches,
@@ -284,10 +286,10 @@ class Evaluator:
     def loaded(self, array: Array, type: CType) -> Value:
         """A value loaded from an array; an annotation may say within what bounds it lies."""
         told = self.annotations.get(array.name)
-        value = self.unknown(type)
-        if told is None or not isinstance(value, Polynomial):
-            return value
-        return self.bounds.free("v", bound(told.low), bound(told.high))
+        stem = f"{array.name}{LOADED}"
+        if told is None or not (told.low or told.high) or type.kind not in ("int", "enum"):
+            return self.unknown(type, stem)
+        return self.bounds.free(stem, bound(told.low), bound(told.high))
 
     def store(self, cell: Cell, value: Value, expression: ast.Expr, state: State) -> None:
         if isinstance(cell, str):
@@ -314,7 +316,8 @@ class Evaluator:
             given = self.bounds.implied(state.facts)
             moves = pitches(pointer.index[-1])
             text, place = spell(expression), expression.place
-            self.accesses[key] = Access(array, writes, lowers, uppers, given, moves, text, place)
+            loaded = tuple(loaded_from(i) for i in pointer.index)
+            self.accesses[key] = Access(array, writes, lowers, uppers, given, moves, loaded, text, place)
 
     # Conditions and joins.
 
