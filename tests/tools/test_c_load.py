@@ -94,7 +94,8 @@ def test_declarations_are_c_plus_plus(tmp_path: Path) -> None:
 
 
 def test_the_layout_of_structs_is_the_compiler_s(tmp_path: Path) -> None:
-    types = "typedef struct { float x, y; } vec; struct body { char tag; vec at[2]; double mass; vec v; short k[3]; };\n"
+    types = "typedef struct { float x, y; } vec;\n"
+    types += "struct body { char tag; vec at[2]; double mass; vec v; short k[3]; };\n"
     found = spec(
         tmp_path, types + "void f(int n, struct body *b) { for (int i = 0; i < n; i++) b[i].v.y = 1; }"
     )
