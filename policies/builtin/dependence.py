@@ -15,9 +15,9 @@ from typing import Literal as OneOf
 import islpy as isl
 
 from ...tools.c.polynomial import Monomial, Polynomial, constant
-from .accesses import Access
 from .formula import Formula, at_least
 from .loops import Loop
+from .symbolic import Access
 
 # One emptiness test takes well under a thousand operations; a set that needs more counts as not empty.
 OPERATIONS = 200_000

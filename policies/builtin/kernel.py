@@ -11,10 +11,10 @@ from ...tools.c import ast
 from ...tools.c.ast import CType, declare
 from ...tools.c.polynomial import from_expr
 from . import flow
-from .accesses import Access
 from .emit import INDENT, Override, Printer
 from .loops import Loop
 from .nest import Nest
+from .symbolic import Access
 from .tree import Names
 
 Axis = OneOf["x", "y", "z"]

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 
 from ...tools.c import ast
 from . import flow
-from .accesses import Access, accesses_of
+from .accesses import accesses_of
 from .dependence import Conflict, Overlap, conflicts
 from .emit import Printer
 from .loops import Loop, counted, statements_of
 from .mathematics import is_library_function
 from .reduction import Reduction, reduction_of
 from .refusals import Refused, loop_at
+from .symbolic import Access
 
 MOST_DIMENSIONS = 3
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from ...tools.c import ast
 from . import flow
-from .accesses import Access
 from .emit import INDENT, Printer
 from .kernel import MOST_BLOCKS_Y, Axis, BodyPrinter, Code, Index, Site, axes, blocks, guarded, launch, stride
 from .loops import Loop, counted, statements_of
 from .nest import Nest
+from .symbolic import Access
 
 TILE = 16
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from ...tools.c import ast
 from ...tools.c.polynomial import Polynomial, atom, constant, from_expr
-from .accesses import Access
 from .dependence import divided
 from .emit import INDENT
 from .kernel import (
@@ -28,6 +27,7 @@ from .kernel import (
 )
 from .loops import Loop
 from .nest import Nest
+from .symbolic import Access
 from .tree import Names
 
 BLOCKS = ((256,), (32, 8))
