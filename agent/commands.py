@@ -88,7 +88,7 @@ def resume_run(run: str, json: bool) -> int:
 
 def _finish(run: Run, policy: Any, json: bool) -> int:
     """Walk a run from wherever it stands to its end, and deliver."""
-    console = Console(stderr=True, quiet=json)
+    console = Console(stderr=True, quiet=json, highlight=False)
     narrator = Narrator(console)
 
     def event(happened: Event) -> None:
@@ -130,7 +130,7 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
                 f"  {escape(check.name)}: {check.result} {escape(check.message)}".rstrip(), highlight=False
             )
     verdict = "[green]right[/]" if outcome.status == 0 else "[red]no right candidate[/]"
-    console.print(f"{verdict}: {escape(outcome.reason)}", highlight=False)
+    console.print(f"{verdict}: {escape(outcome.reason)}")
     folder = run.options.output
     shown = os.path.relpath(folder) if len(os.path.relpath(folder)) < len(folder) else folder
     console.print(f"written to {escape(shown)}: {', '.join(names)}", highlight=False)
@@ -166,7 +166,7 @@ def list_runs(json: bool) -> int:
 
 def show_run(run: str) -> int:
     found = Run.find(run)
-    console = Console()
+    console = Console(highlight=False)
     narrator = Narrator(console)
     narrator.opening(found.task, found)
     for event in found.events:

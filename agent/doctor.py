@@ -90,7 +90,10 @@ def _gpu() -> Check:
 
 
 def _sandbox() -> Check:
-    protections = sandbox.probe()
+    try:
+        protections = sandbox.probe()
+    except toolchain.MissingCompiler:
+        return Check(name="sandbox", status="missing", found="none", remedy="it is built with the C compiler")
     missing = [name for name in sandbox.PROTECTIONS if name not in protections]
     found = ", ".join(protections)
     remedy = f"not in force here: {', '.join(missing)}" if missing else ""

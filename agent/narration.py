@@ -95,7 +95,12 @@ class Narrator:
                 self._reflection(event)
 
     def _line(self, stage: str, style: str, text: str) -> None:
-        self.console.print(f"  [{QUIET}]{stage:<8}[/] [{style}]{escape(text)}[/]", highlight=False)
+        """A stage's name and what it says, wrapped beside the name."""
+        row = Table.grid(padding=(0, 1))
+        row.add_column(width=10)
+        row.add_column()
+        row.add_row(f"  [{QUIET}]{stage}[/]", f"[{style}]{escape(text)}[/]")
+        self.console.print(row)
 
     def _proposal(self, turn: int, proposal: Proposal) -> None:
         if proposal.finished:
@@ -113,11 +118,8 @@ class Narrator:
             + (f", {r.spill_store_bytes} B spilled" if r.spill_store_bytes else "")
             for r in result.resources or ()
         ]
-        self._line(
-            "compile",
-            GOOD,
-            f"ok in {result.seconds:.1f} s" + (f"; {result.arch}: {'; '.join(used)}" if used else ""),
-        )
+        target = f"; {result.arch}: {', '.join(used)}" if used else ""
+        self._line("compile", GOOD, f"ok in {result.seconds:.1f} s{target}")
 
     def _test(self, report: TestReport) -> None:
         if report.verdict != "right":
@@ -131,14 +133,12 @@ class Narrator:
 
     def _profile(self, profile: Profile) -> None:
         launches = sum(k.launches for k in profile.counts)
-        occupancy = ", ".join(f"{o.occupancy:.0%} occupancy ({o.limiter})" for o in profile.occupancy)
+        lowest = min(profile.occupancy, key=lambda o: o.occupancy, default=None)
+        occupancy = f", occupancy {lowest.occupancy:.0%} (limited by {lowest.limiter})" if lowest else ""
         estimate = profile.estimate
-        self._line(
-            "profile",
-            GOOD,
-            f"{launches} launches, {occupancy}; estimate {estimate.total_us:.1f} us on {estimate.gpu}, "
-            f"bound by {BOUNDS[estimate.bound]}",
-        )
+        count = f"{launches} launch{'es' if launches != 1 else ''}"
+        expected = f"estimate {estimate.total_us:.1f} us on {estimate.gpu}, bound by {BOUNDS[estimate.bound]}"
+        self._line("profile", GOOD, f"{count}{occupancy}; {expected}")
         if profile.worst_access is not None:
             self._line("", QUIET, describe(profile.worst_access))
 

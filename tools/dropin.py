@@ -122,6 +122,11 @@ static thread_local cudaStream_t {STREAM};
 
 {_without_own_types(on_stream(candidate.source), function).strip()}
 
+// Elements of an array with these extents; an extent below zero holds none.
+static size_t cudaperf_count(long long extent, long long inner = 1) {{
+    return extent > 0 && inner > 0 ? (size_t)extent * (size_t)inner : 0;
+}}
+
 static void cudaperf_check(cudaError_t error, const char *what) {{
     if (error != cudaSuccess) CUDAPERF_FAIL(what, cudaGetErrorString(error));
 }}
@@ -139,8 +144,8 @@ def _wrapper(function: FunctionSpec) -> str:
     """The host function: allocate, copy in, launch, copy out."""
     arrays, lines = function.arrays, []
     for p in arrays:
-        count = " * ".join(f"(size_t)({e})" for e in p.shape)
-        lines.append(f"const size_t {p.name}_bytes = {count} * sizeof({_element(p)});")
+        counts = ", ".join(_wide(e, function) for e in p.shape)
+        lines.append(f"const size_t {p.name}_bytes = cudaperf_count({counts}) * sizeof({_element(p)});")
     lines += _overlap_checks(function)
     for p in arrays:
         lines.append(f"{_element(p)} *{p.name}_device = NULL;")
@@ -170,6 +175,12 @@ def _wrapper(function: FunctionSpec) -> str:
         lines.append(f"return {result.name};")
     body = "\n    ".join([f"{STREAM} = 0;", *lines])
     return f'extern "C" {_prototype(function)} {{\n    {body}\n}}\n'
+
+
+def _wide(extent: str, function: FunctionSpec) -> str:
+    """An extent computed in 64 bits, whatever the types of the sizes in it."""
+    sizes = {p.name for p in function.scalars}
+    return re.sub(r"[A-Za-z_]\w*", lambda m: f"(long long){m[0]}" if m[0] in sizes else m[0], extent)
 
 
 def _copy(p: Parameter, target: str, source: str, kind: str) -> str:

@@ -15,6 +15,8 @@ from .occupancy import WARP, Occupancy
 from .records import Record
 
 SECTOR = 32
+# Launches count as the bound only where they cost that many times the kernels: larger inputs would hide them.
+LAUNCH_SHARE = 10.0
 # What an empty kernel costs between launches in one stream; NVIDIA gives "about 2.5 us" in its blog on CUDA graphs.
 LAUNCH_SECONDS = 2.5e-6
 # The A100 white paper's 5120 bytes a clock over 108 multiprocessors, rounded down to a sector and a half.
@@ -28,7 +30,7 @@ Bound = OneOf["dram", "l2", "l1", "shared", "latency", "launch"]
 
 
 class Estimate(Record):
-    """Estimated microseconds: the `total`, and each roof on its own; `bound` names the highest."""
+    """Estimated microseconds: the total, and each roof on its own; `bound` names what matters most."""
 
     gpu: str
     total_us: float
@@ -53,7 +55,9 @@ def estimate(counts: tuple[KernelCounts, ...], occupancies: dict[str, Occupancy]
         memory = [a for a in kernel.accesses if a.space == "global"]
         sectors = sum(a.sectors for a in memory)
         wavefronts = sum(a.sectors for a in kernel.accesses if a.space == "shared")
-        misses = sum(a.requests for a in memory) * min(kernel.block_unique_bytes / SECTOR / max(sectors, 1), 1.0)
+        misses = sum(a.requests for a in memory) * min(
+            kernel.block_unique_bytes / SECTOR / max(sectors, 1), 1.0
+        )
         warps = occupancies[kernel.kernel].active_warps if kernel.kernel in occupancies else gpu.warps_per_sm
         resident = min(max(warps, 1) * gpu.sms, max(kernel.threads // WARP // max(kernel.launches, 1), 1))
         each = {
@@ -66,7 +70,8 @@ def estimate(counts: tuple[KernelCounts, ...], occupancies: dict[str, Occupancy]
         total += max(each.values())
         roofs = {k: roofs[k] + each[k] for k in roofs}
     launch = LAUNCH_SECONDS * sum(k.launches for k in counts)
-    bound = max((*roofs, "launch"), key=lambda k: launch if k == "launch" else roofs[k])
+    highest = max(roofs, key=lambda k: roofs[k])
+    bound = "launch" if launch > LAUNCH_SHARE * total else highest
     return Estimate(
         gpu=gpu.name,
         total_us=(total + launch) * 1e6,

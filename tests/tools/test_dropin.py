@@ -1,0 +1,78 @@
+"""What is delivered: everything on the caller's stream, the original's signature, a header for C and C++."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from cudaperf_agent.tools.c.load import load
+from cudaperf_agent.tools.dropin import files, needs_host_file, on_stream
+from cudaperf_agent.tools.records import Candidate, File
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("k<<<g, b>>>(x);", "k<<<g, b, 0, S>>>(x);"),
+        ("k<T><<<g, b, bytes>>>(x);", "k<T><<<g, b, bytes, S>>>(x);"),
+        ("k<<<g, b, 0, mine>>>(x);", "k<<<g, b, 0, mine>>>(x);"),
+        ("cudaMalloc(&p, n);", "cudaMallocAsync(&p, n, S);"),
+        ("cudaFree(p);", "cudaFreeAsync(p, S);"),
+        ("cudaMemset(p, 0, n);", "cudaMemsetAsync(p, 0, n, S);"),
+        ("cudaDeviceSynchronize();", "cudaStreamSynchronize(S);"),
+        ("cudaMemcpy(a, b, n, cudaMemcpyDeviceToDevice);", "cudaMemcpyAsync(a, b, n, cudaMemcpyDeviceToDevice, S);"),
+        (
+            "cudaMemcpy(&e, p, 4, cudaMemcpyDeviceToHost);",
+            "(cudaMemcpyAsync(&e, p, 4, cudaMemcpyDeviceToHost, S), cudaStreamSynchronize(S));",
+        ),
+        (
+            "cudaMemcpyToSymbol(c, &v, 4);",
+            "(cudaMemcpyToSymbolAsync(c, &v, 4, 0, cudaMemcpyHostToDevice, S), cudaStreamSynchronize(S));",
+        ),
+    ],
+)
+def test_every_launch_and_copy_goes_to_the_stream(written, expected):
+    assert on_stream(f"void f() {{ {written} }}", "S") == f"void f() {{ {expected} }}"
+
+
+def delivered(source: str, tmp_path: Path, function: str | None = None) -> dict[str, str]:
+    (tmp_path / "in.c").write_text(source)
+    task = load(tmp_path / "in.c", function)
+    text = f"__global__ void k() {{}}\n{task.function.launcher_prototype} {{ k<<<1, 1>>>(); }}\n"
+    candidate = Candidate(files=(File(name="k.cu", language="cuda", text=text),), entry=task.function.launcher)
+    return files(task, candidate, "sm_90")
+
+
+@pytest.mark.parametrize("compiler", [["cc", "-std=c99", "-x", "c"], ["c++", "-x", "c++"]])
+@pytest.mark.parametrize("name", ["saxpy", "dot", "nbody", "sobel", "histogram"])
+def test_the_header_is_valid_c_and_cpp(name, compiler, tmp_path):
+    header = delivered((EXAMPLES / "c" / f"{name}.c").read_text(), tmp_path)
+    (text,) = (t for n, t in header.items() if n.endswith(".h"))
+    command = [*compiler, "-fsyntax-only", "-Wall", "-Werror", "-"]
+    done = subprocess.run(command, input=text + text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_static_function_with_globals_is_forwarded(tmp_path):
+    source = (
+        "static float weight[2] = {1, 2};\n"
+        "static void f(int n, float *x) { for (int i = 0; i < n; i++) x[i] *= weight[i & 1]; }\n"
+        "int main(void) { float x[4] = {1, 1, 1, 1}; f(4, x); return (int)x[1]; }\n"
+    )
+    host = delivered(source, tmp_path, "f")["f.host.c"]
+    assert re.search(r"extern void f_cuda\(int n, float \*x, (const )?float \*weight\);", host)
+    assert "static void f(int n, float *x)" in host
+    done = subprocess.run(["cc", "-fsyntax-only", "-Wall", "-Werror", "-x", "c", "-"], input=host, text=True, check=False)
+    assert done.returncode == 0
+
+
+def test_a_host_file_is_needed_only_where_there_is_other_code():
+    assert needs_host_file(load(EXAMPLES / "c" / "heat2d.c", None))
+    assert not needs_host_file(load(EXAMPLES / "c" / "saxpy.c", None))
+
+
+def test_sizes_are_computed_in_64_bits(tmp_path):
+    source = "void f(int h, int w, float *x) { for (int i = 0; i < h * w; i++) x[i] = 1; }\n"
+    assert "(long long)h * (long long)w" in delivered(source, tmp_path)["f.cu"]
