@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from cudaperf_agent.tools.c.annotations import annotations
+from cudaperf_agent.tools.c.annotations import read_annotations
 from cudaperf_agent.tools.c.expression import evaluate
 from cudaperf_agent.tools.c.extents import Uses, uses
 from cudaperf_agent.tools.c.parse import SourceError, parse
@@ -277,7 +277,7 @@ def program() -> str:
 def used(source: str, name: str = "f") -> Uses:
     unit = parse("f.c", source)
     assert name in unit.functions, unit.unsupported
-    return uses(unit, unit.functions[name], annotations("f.c", source, unit, unit.functions[name]))
+    return uses(unit, unit.functions[name], read_annotations("f.c", source, unit, unit.functions[name]))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

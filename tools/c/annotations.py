@@ -58,7 +58,7 @@ class Annotation:
     high: str | None = None
 
 
-def annotations(path: str, source: str, unit: ast.Unit, function: ast.Function) -> dict[str, Annotation]:
+def read_annotations(path: str, source: str, unit: ast.Unit, function: ast.Function) -> dict[str, Annotation]:
     """The annotations of a function, by name. Raises SourceError for one that cannot be read or fits nothing."""
     told = {a.name: a for a in _comments(path, source, unit, function)}
     for annotation in _toml(Path(path).with_suffix(".cudaperf.toml"), function.name):

@@ -12,7 +12,7 @@ from . import ast
 from .accesses import Touched, touched
 from .annotations import Annotation, Role, bound
 from .bounds import Facts, at_least
-from .memory import Access, Array
+from .memory import Access, Array, Scope
 from .parse import SourceError
 from .polynomial import Polynomial, constant, factored, maximum, minimum, quotient
 
@@ -24,7 +24,7 @@ class ArrayUse:
     """How a function uses an array. `shape` are its extents as C expressions, outermost first."""
 
     name: str
-    scope: OneOf["param", "global"]
+    scope: Scope
     element: ast.CType
     role: Role
     shape: tuple[str, ...]
@@ -62,13 +62,12 @@ def uses(unit: ast.Unit, function: ast.Function, annotations: Mapping[str, Annot
         if array.scope in ("param", "global"):
             told = annotations.get(array.name)
             role = told.role if told and told.role else _role(accesses)
-            scope = "param" if array.scope == "param" else "global"
-            arrays[array.name] = ArrayUse(array.name, scope, array.element, role, shape)
+            arrays[array.name] = ArrayUse(array.name, array.scope, array.element, role, shape)
     if shapes.unknown:
         raise shapes.question(found)
     shaping = {name for use in arrays.values() for extent in use.shape for name in _names(extent)}
-    bounding = set(found.bounding)
-    usage: dict[str, Usage] = {name: "count" for name in bounding} | {name: "size" for name in shaping}
+    usage: dict[str, Usage] = dict.fromkeys(found.bounding, "count")
+    usage.update(dict.fromkeys(shaping, "size"))
     limits = {
         name: (shapes.least.get(name), shapes.most.get(name)) for name in shapes.least.keys() | shapes.most
     }

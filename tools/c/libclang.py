@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from typing import Literal as OneOf
 
 from clang import cindex
 from clang.cindex import Cursor, CursorKind, TypeKind
@@ -14,7 +15,8 @@ _BINARY = (
     *("*", "/", "%", "+", "-", "<<", ">>", None, "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||"),
     *("=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ","),
 )
-_UNARY = (None, "++", "--", "++", "--", "&", "*", "+", "-", "~", "!")
+UnaryOperator = OneOf["++", "--", "&", "*", "+", "-", "~", "!"]
+_UNARY: tuple[UnaryOperator | None, ...] = (None, "++", "--", "++", "--", "&", "*", "+", "-", "~", "!")
 _POSTFIX = (1, 2)
 
 
@@ -65,7 +67,7 @@ def binary_operator(cursor: Cursor) -> str | None:
     return _BINARY[_library().clang_getCursorBinaryOperatorKind(cursor)]
 
 
-def unary_operator(cursor: Cursor) -> tuple[str | None, bool]:
+def unary_operator(cursor: Cursor) -> tuple[UnaryOperator | None, bool]:
     """The operator of a unary expression (None: not C's), and whether it comes before its operand."""
     kind = _library().clang_getCursorUnaryOperatorKind(cursor)
     return (_UNARY[kind] if kind < len(_UNARY) else None), kind not in _POSTFIX

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..records import Task
 from . import ast
-from .annotations import annotations
+from .annotations import read_annotations
 from .library import ALLOCATES, COPIES, PURE
 from .parse import SourceError, parse, parser_flags
 from .specify import specify
@@ -30,7 +30,7 @@ def load(
     unit = parse(str(path), source, flags)
     name = function or _choose(unit)
     chosen = _function(unit, name)
-    told = annotations(str(path), source, unit, chosen)
+    told = read_annotations(str(path), source, unit, chosen)
     return Task(
         path=str(path),
         source=source,

@@ -9,6 +9,7 @@ import math
 import re
 import struct
 from pathlib import Path
+from typing import Literal as OneOf
 
 from clang import cindex
 from clang.cindex import Cursor, CursorKind, TypeKind
@@ -67,7 +68,7 @@ UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
 }
 """What the tree does not cover, and the one name under which it is refused."""
 
-_SCALARS = {
+_SCALARS: dict[TypeKind, OneOf["void", "bool", "int", "float"]] = {
     TypeKind.VOID: "void",
     TypeKind.BOOL: "bool",
     TypeKind.FLOAT: "float",
@@ -440,7 +441,7 @@ class _Lowering:
         if op is None:
             raise _Unsupported("operator", cursor)
         target = self.expression(operand)
-        if op in ("++", "--"):
+        if op == "++" or op == "--":  # noqa: PLR1714
             return ast.Step(op, prefix, target, target.type, place)
         if op == "&":
             return ast.Unary(op, target, _pointer(target.type), place)

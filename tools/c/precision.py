@@ -234,7 +234,7 @@ class _Rewriter:
     def include(self, directive: str, file: str, line: int) -> str:
         """The rewritten text of an own header; the directive as it is for any other."""
         header = self.included.get((file, line))
-        if header not in self.files:
+        if header is None or header not in self.files:
             # libclang does not list what a second include of a file with #pragma once would bring.
             name = re.sub(r'.*["<]([^">]+)[">]', r"/\1", directive)
             return "" if any(f"/{seen}".endswith(name) for seen in self.once) else directive

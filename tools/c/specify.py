@@ -8,7 +8,7 @@ from typing import Any
 
 from ..records import FunctionSpec, Parameter, StructField, StructSpec
 from . import ast
-from .annotations import Annotation
+from .annotations import Annotation, Role
 from .ast import CType
 from .extents import ArrayUse, Uses, uses
 from .lower import UNSUPPORTED
@@ -182,9 +182,14 @@ def _globals(
         if name in used.arrays:
             parameter = _array(used.arrays[name], name, used, annotations, {})
         elif name in used.globals_written:
-            role = "inout" if name in used.globals_read else "out"
-            type = _unqualified(variable.type)
-            array = ArrayUse(name, "global", type, role, ("1",))
+            role: Role = "inout" if name in used.globals_read else "out"
+            array = ArrayUse(name, "global", _unqualified(variable.type), role, ("1",))
+            if used.usage.get(name) == "size":
+                place = used.globals_written[name]
+                message = f"the global '{name}' is written, and the length of an array depends on it"
+                raise SourceError(
+                    message, place.file, place.line, place.column, "pass the length as a parameter"
+                )
             parameter = _array(array, name, used, annotations, {})
         else:
             parameter = _scalar(variable, name, used, annotations, {}).model_copy(update={"origin": "global"})
