@@ -318,7 +318,7 @@ class _Splitter:
                 "launch a __global__ function by name",
             )
             return -1
-        if kernel.is_template and arguments is None:
+        if kernel.is_template and self._leaves_deduction(kernel, arguments):
             self._refuse(
                 callee,
                 f"the template arguments of {base} are deduced",
@@ -329,6 +329,14 @@ class _Splitter:
         if arguments is not None:
             name += self._closed_arguments(item, callee, arguments)
         return self.kernels.setdefault(name, len(self.kernels))
+
+    @staticmethod
+    def _leaves_deduction(kernel: Item, arguments: tree_sitter.Node | None) -> bool:
+        """Whether a launch leaves template arguments to be deduced that have no default."""
+        parameters = kernel.outer.child_by_field_name("parameters")
+        named = parameters.named_children if parameters else []
+        needed = [p for p in named if p.type.startswith(("parameter", "type"))]
+        return (len(arguments.named_children) if arguments else 0) < len(needed)
 
     def _closed_arguments(self, item: Item, callee: tree_sitter.Node, arguments: tree_sitter.Node) -> str:
         """Template arguments as they read at namespace scope: the function's own constants are inlined."""

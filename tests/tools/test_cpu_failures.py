@@ -133,6 +133,33 @@ def test_misbehaving_launcher(statement, failure):
     text = text.replace("k<<<1, 256>>>(n, x);", f"k<<<1, 256>>>(n, x); {statement} k<<<1, 1>>>(n, x);")
     result = execute(FLOATS, text, {"n": 256, "x": X}, Checks())
     assert result.failure == failure, result.findings
+    if failure == "host-access":
+        assert result.findings[0].line == 4
+
+
+def test_a_launcher_cannot_leave_a_thread_behind():
+    text = "#include <thread>\n" + launched(body("x[i] = 1.0f;"))
+    text = text.replace("k<<<1, 256>>>(n, x);", "std::thread([=] { k<<<1, 256>>>(n, x); }).detach();")
+    assert execute(FLOATS, text, {"n": 256, "x": X}, Checks()).failure == "crash"
+
+
+def test_memory_of_the_launcher_and_of_the_device_lives_on_between_calls():
+    text = (
+        "__device__ int calls = 0;\n__global__ void k(int n, float *x, float *kept) "
+        "{ calls++; if (n == 0) kept[0] = 5; x[0] = kept[0] + calls; }\n"
+        'extern "C" void launch_f(int n, float *x) { static float *kept = nullptr;\n'
+        "if (!kept) cudaMalloc(&kept, 4); k<<<1, 1>>>(n, x, kept); }"
+    )
+    cases = [Case(str(n), {"x": X.copy()}, {"n": n}) for n in range(3)]
+    for checked, checks in ((False, Checks()), (True, EVERYTHING)):
+        results = CpuDevice().run(built(FLOATS, text, checked), cases, checks)
+        assert [r.arrays["x"][0] for r in results] == [6, 7, 8]
+        assert [r.failure for r in results] == [None] * 3
+
+
+def test_checks_need_a_checked_build():
+    with pytest.raises(ValueError, match="checked=True"):
+        CpuDevice().run(built(FLOATS, launched(body("x[i] = 1.0f;")), False), [], Checks(bounds=True))
 
 
 def test_write_beside_a_buffer_without_checks_is_noticed():

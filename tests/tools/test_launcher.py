@@ -106,6 +106,10 @@ def test_unsupported_constructs_are_refused_by_name(construct):
     assert any(construct in f.message and f.line == 3 and f.remedy for f in found)
 
 
+def test_a_variable_may_be_called_half():
+    assert parts(KERNEL + LAUNCHER.replace("{ ", "{ int half = n / 2; ")).findings == ()
+
+
 def test_a_word_in_a_comment_or_string_is_not_refused():
     text = (
         "// asm and cudaMallocManaged\n"
@@ -123,6 +127,10 @@ def test_a_word_in_a_comment_or_string_is_not_refused():
         ("#include <cub/cub.cuh>\n" + KERNEL + LAUNCHER, "libraries"),
         ("#define GO(n, x) k<<<1, 1>>>(n, x)\n" + KERNEL + LAUNCHER, "inside a macro"),
         ("template <int N> __global__ void k(int n, float *x) {}\n" + LAUNCHER, "deduced"),
+        (
+            "template <int N, typename T> __global__ void k(int n, T *x) {}\n" + LAUNCHER.replace("k<<<", "k<4><<<"),
+            "deduced",
+        ),
         (
             "template <int N> __global__ void k(int n, float *x) {}\n"
             "template <int N> void go(int n, float *x) { k<N><<<1, 1>>>(n, x); }\n"

@@ -41,6 +41,7 @@ class CpuBuild:
     function: FunctionSpec
     split: Split
     libraries: Libraries
+    checked: bool
 
 
 class CpuDevice:
@@ -64,10 +65,12 @@ class CpuDevice:
             compiler=cxx_compiler().version,
             seconds=time.monotonic() - begin,
         )
-        return CpuBuild(result, function, parts, libraries)
+        return CpuBuild(result, function, parts, libraries, checked)
 
     def run(self, build: Build, cases: Sequence[Case], checks: Checks) -> tuple[Execution, ...]:
         assert isinstance(build, CpuBuild) and build.result.ok
+        if (checks.bounds or checks.races or checks.trace_blocks) and not build.checked:
+            raise ValueError("bounds, races and counts need a build with checked=True")
         size = max(layout(case, i)[1] for i, case in enumerate(cases))
         harness: Harness | None = None
         outcomes = []
@@ -84,7 +87,7 @@ class CpuDevice:
         finally:
             if harness is not None:
                 harness.close()
-        places = _Places(build.libraries.folder / "device.so", build.split.file, [o.events for o in outcomes])
+        places = _Places(build.libraries.folder, build.split.file, [o.events for o in outcomes])
         return tuple(_execution(build, c, o, places) for c, o in zip(cases, outcomes, strict=True))
 
     def run_program(
@@ -123,7 +126,7 @@ class CpuDevice:
                         outcome.events.append(event)
             finally:
                 harness.close()
-            places = _Places(libraries.folder / "device.so", parts.file, [outcome.events])
+            places = _Places(libraries.folder, parts.file, [outcome.events])
             out.seek(0)
             err.seek(0)
             ended = next((e for e in outcome.events if e["event"] == "exit"), None)
@@ -227,9 +230,9 @@ def _counts(names: list[str], event: Event, places: _Places) -> KernelCounts:
 
 
 class _Places:
-    """Lines of the candidate for return addresses in its device code, looked up all at once."""
+    """Lines of the candidate for return addresses in its libraries, looked up all at once."""
 
-    def __init__(self, library: Path, file: str, runs: Sequence[Sequence[Event]]) -> None:
+    def __init__(self, folder: Path, file: str, runs: Sequence[Sequence[Event]]) -> None:
         self.file = file
         sites = set()
         for event in (e for events in runs for e in events):
@@ -237,7 +240,9 @@ class _Places:
                 sites.update(event["sites"])
             elif event["event"] == "counts":
                 sites.update(a["site"] for a in event["accesses"])
-        self._lines = _lines_of(library, file, sorted(sites))
+        self._lines = _lines_of(folder / "device.so", file, sorted(sites))
+        host = {e["host_site"] for events in runs for e in events if "host_site" in e}
+        self._host_lines = _lines_of(folder / "host.so", file, sorted(host))
 
     def line(self, site: int) -> int:
         return self._lines.get(site, 0)
@@ -247,6 +252,8 @@ class _Places:
         for i, site in enumerate(event["sites"]):
             message = message.replace(f"{{{i}}}", f"{self.file}:{self.line(site)}")
         line = event["line"] or (self.line(event["sites"][0]) if event["sites"] else 0)
+        if "host_site" in event:
+            line = self._host_lines.get(event["host_site"], 0)
         return Finding(
             rule=event["rule"],
             severity=event["severity"],

@@ -27,7 +27,7 @@ enum class Operation : uint32_t {
     synchronize,       // -> the sticky error
     last_error,        // value: 1 clears it
     returned,          // the launcher came back; no reply
-    crashed,           // value: signal, to: fault address, from: program counter; no reply
+    crashed,  // value: signal, to: fault address, from: program counter in the host library; no reply
 };
 
 struct Extent {

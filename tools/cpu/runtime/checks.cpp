@@ -243,7 +243,9 @@ using namespace cudaperf::checks;
 extern "C" {
 HOOKS(1)
 HOOKS(2)
-HOOKS(4) HOOKS(8) HOOKS(16)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
 
     void __tsan_read_range(void *p, size_t n) {
     access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);

@@ -6,9 +6,9 @@
 #include "memory.h"
 #include "report.h"
 #include "scheduler.h"
+#include "signals.h"
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,19 +31,13 @@ struct Device {
     Order order = Order::forward;
     unsigned int workers = 1;
     int last_error = success;
-    std::vector<std::vector<unsigned char>> initial_symbols;
 };
 
 static Device device;
 
-static void on_signal(int number, siginfo_t *info, void *context_address) {
-    uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr), counter = 0;
-#if defined(__linux__) && defined(__x86_64__)
-    counter = static_cast<uintptr_t>(static_cast<ucontext_t *>(context_address)->uc_mcontext.gregs[REG_RIP]);
-#elif defined(__linux__) && defined(__aarch64__)
-    counter = static_cast<ucontext_t *>(context_address)->uc_mcontext.pc;
-#endif
-    const void *site = reinterpret_cast<void *>(counter + 1);  // sites are return addresses
+static void on_signal(int number, siginfo_t *info, void *context) {
+    uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
+    const void *site = reinterpret_cast<void *>(program_counter(context) + 1);  // sites are return addresses
     constexpr uintptr_t margin = uintptr_t{16} << 30;
     bool memory = number == SIGSEGV || number == SIGBUS;
     if (!position.launch) fail("crash");
@@ -70,13 +64,6 @@ static void on_signal(int number, siginfo_t *info, void *context_address) {
         report_finding("crash", "error", 0, {site},
                        who + text(" ends in signal %d (%s) at {0}", number, strsignal(number)));
     fail("crash");
-}
-
-static void watch_signals() {
-    struct sigaction action{};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
 }
 
 static const char *refusal(const Request &request) {
@@ -202,17 +189,18 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
 }
 
 static void launcher_crashed(const Request &request) {
+    const void *site = reinterpret_cast<void *>(request.from + 1);
     bool memory = request.value == SIGSEGV || request.value == SIGBUS;
     if (memory && is_device(at(request.to))) {
         const Allocation *near = nearest_allocation(request.to);
-        report_finding("host-access", "error", 0, {},
-                       "the launcher reads or writes device memory" +
-                           (near ? " (" + near->name + ")" : std::string()) +
-                           " on the host: copy it with cudaMemcpy, or do this in a kernel");
+        report_host_finding("host-access", site,
+                            "the launcher reads or writes device memory" +
+                                (near ? " (" + near->name + ")" : std::string()) +
+                                " on the host: copy it with cudaMemcpy, or do this in a kernel");
         fail("host-access");
     }
-    report_finding("crash", "error", 0, {},
-                   text("the launcher ends in signal %d (%s)", request.value, strsignal(request.value)));
+    report_host_finding("crash", site,
+                        text("the launcher ends in signal %d (%s)", request.value, strsignal(request.value)));
     fail("crash");
 }
 
@@ -247,18 +235,13 @@ static void begin_case(const checks::Options &options, Order order) {
     device.order = order;
     device.last_error = success;
     device.shared_limits.assign(device.kernel_count, default_shared_limit);
-    for (unsigned int i = 0; i < device.symbol_count; i++) {
-        const Symbol &symbol = device.symbols[i];
-        memcpy(symbol.address, device.initial_symbols[i].data(), symbol.size);
-        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name,
-                       symbol.constant);
-    }
     checks::begin_case(options);
 }
 
 static void end_case() {
     checks::end_case();
-    report(R"({"event":"end","leaked":%zu})", reset_memory());
+    forget_buffers();
+    report(R"({"event":"end"})");
 }
 
 // A case on stdin: "case ORDER BOUNDS RACES TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS
@@ -320,8 +303,9 @@ static uintptr_t load_device(const char *path) {
     device.symbols = exported<Symbol>(library, "cudaperf_symbols");
     device.symbol_count = *exported<unsigned int>(library, "cudaperf_symbol_count");
     for (unsigned int i = 0; i < device.symbol_count; i++) {
-        auto begin = static_cast<const unsigned char *>(device.symbols[i].address);
-        device.initial_symbols.emplace_back(begin, begin + device.symbols[i].size);
+        const Symbol &symbol = device.symbols[i];
+        add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name,
+                       symbol.constant);
     }
     device.workers = std::max(1u, std::thread::hardware_concurrency());
     Dl_info info;
@@ -361,7 +345,7 @@ int main(int count, char **arguments) {
     close(channel[1]);
     open_report(results, 0);
     open_report(results, load_device(arguments[4]));
-    watch_signals();
+    watch_signals(on_signal);
     if (size) map_buffers(buffers, size);
     if (count > 6)
         run_program(channel[0], launcher);

@@ -1,14 +1,19 @@
 #include "launcher_process.h"
+#include "signals.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <vector>
+#ifdef __linux__
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 
 namespace cudaperf {
 
@@ -32,23 +37,37 @@ bool receive_all(int descriptor, void *data, size_t size) {
     return true;
 }
 
-static void on_signal(int number, siginfo_t *info, void *) {
+static uintptr_t library_begin;
+
+static void on_signal(int number, siginfo_t *info, void *context) {
     Request request{Operation::crashed};
     request.value = number;
     request.to = reinterpret_cast<uint64_t>(info->si_addr);
+    request.from = program_counter(context) - library_begin;
     send_request(request, nullptr);
     _exit(128 + number);
 }
 
-static void watch_signals() {
+static void use_signal_stack() {
     stack_t stack{};
     stack.ss_size = 64 << 10;
     stack.ss_sp = malloc(stack.ss_size);
     sigaltstack(&stack, nullptr);
-    struct sigaction action{};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
+// A launcher that leaves a thread behind could change its results after it has returned.
+static void forbid_threads() {
+#ifdef __linux__
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    sock_fprog filter{sizeof program / sizeof *program, program};
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+#endif
 }
 
 // Moves the channel to descriptor 3 and closes everything behind it.
@@ -83,12 +102,17 @@ static void serve_calls(void *library, int channel) {
 void run_launcher(int channel, const char *path, char **program_arguments, int program_count) {
     channel = keep_only(channel, program_arguments);
     open_channel(channel);
-    watch_signals();
+    use_signal_stack();
+    watch_signals(on_signal);
+    if (!program_arguments) forbid_threads();
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         _exit(127);
     }
+    Dl_info info;
+    dladdr(dlsym(library, "cudaperf_shadow_count"), &info);
+    library_begin = reinterpret_cast<uintptr_t>(info.dli_fbase);
     declare_symbols(symbol<const void *const *>(library, "cudaperf_shadows"),
                     *symbol<const int *>(library, "cudaperf_shadow_count"));
     if (program_arguments) {

@@ -58,18 +58,9 @@ int release(uintptr_t address) {
     return success;
 }
 
-size_t reset_memory() {
-    size_t leaked = 0;
-    for (auto &[begin, allocation] : allocations)
-        if (begin >= heap_begin && begin < device_end) {
-            munmap(reinterpret_cast<void *>(begin), whole_pages(allocation.size));
-            leaked++;
-        }
-    allocations.clear();
-    heap_top = heap_begin;
-    next_heap_number = 1;
+void forget_buffers() {
+    allocations.erase(allocations.lower_bound(device_begin), allocations.lower_bound(heap_begin));
     memory_version++;
-    return leaked;
 }
 
 const Allocation *nearest_allocation(uintptr_t address) {

@@ -25,8 +25,9 @@ void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool 
 int allocate(size_t size, uint64_t *address);
 int release(uintptr_t address);
 
-// Forgets all allocations; returns how many of cudaMalloc were never freed.
-size_t reset_memory();
+// Forgets the buffers of a case. What cudaMalloc gave stays, as on a GPU: a launcher may keep it between
+// calls.
+void forget_buffers();
 
 // The allocation that holds the address, or the nearest below or else above it; null where there is none.
 const Allocation *nearest_allocation(uintptr_t address);

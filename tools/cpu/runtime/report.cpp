@@ -64,6 +64,12 @@ void report_finding(const char *rule, const char *severity, int line, const std:
            severity, line, places.c_str(), quoted(message).c_str());
 }
 
+void report_host_finding(const char *rule, const void *site, const std::string &message) {
+    report(
+        R"({"event":"finding","rule":"%s","severity":"error","line":0,"sites":[],"host_site":%lu,"message":%s})",
+        rule, reinterpret_cast<uintptr_t>(site), quoted(message).c_str());
+}
+
 void fail(const char *kind) {
     report(R"({"event":"failure","kind":"%s"})", kind);
     _exit(3);

@@ -21,6 +21,9 @@ unsigned long code_offset(const void *site);
 void report_finding(const char *rule, const char *severity, int line, const std::vector<const void *> &sites,
                     const std::string &message);
 
+// The same for a place in the host part, given as an offset into its library.
+void report_host_finding(const char *rule, const void *site, const std::string &message);
+
 // Ends the process: the case failed, and what it left behind cannot be trusted to go on.
 [[noreturn]] void fail(const char *kind);
 

@@ -31,9 +31,12 @@ static char *map(size_t bytes) {
 
 std::string name_thread(const Launch &launch, uint64_t block, unsigned int thread) {
     const dim3 &b = launch.block, &g = launch.grid;
-    return text("thread (%u,%u,%u) of block (%u,%u,%u)", thread % b.x, thread / b.x % b.y, thread / b.x / b.y,
-                static_cast<unsigned int>(block % g.x), static_cast<unsigned int>(block / g.x % g.y),
-                static_cast<unsigned int>(block / g.x / g.y));
+    std::string which = "a thread";
+    if (thread != any_thread)
+        which = text("thread (%u,%u,%u)", thread % b.x, thread / b.x % b.y, thread / b.x / b.y);
+    return which + text(" of block (%u,%u,%u)", static_cast<unsigned int>(block % g.x),
+                        static_cast<unsigned int>(block / g.x % g.y),
+                        static_cast<unsigned int>(block / g.x / g.y));
 }
 
 static std::string name_fiber(const Worker &w, const Fiber &fiber) {
@@ -238,6 +241,7 @@ static void run_block(Worker &w, uint64_t block) {
     if (launch.kernel->waits)
         run_fibers(w);
     else if (launch.kernel->block && w.order == Order::forward)
+        position.thread = any_thread,
         launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
     else
         run_threads(w);

@@ -35,6 +35,9 @@ struct Position {
 };
 extern constinit thread_local Position position;
 
+// Where a block runs as one loop, nobody knows which thread is at work.
+constexpr unsigned int any_thread = ~0u;
+
 // "thread (3,0,0) of block (1,0,0)"
 std::string name_thread(const Launch &launch, uint64_t block, unsigned int thread);
 
