@@ -190,7 +190,7 @@ def main() -> None:
     try:
         status: Any = app(standalone_mode=False)
     except KeyboardInterrupt:
-        _fault("interrupted; resume with: cudaperf-agent runs resume ID (runs list shows it)", 130)
+        sys.exit(130)
     except typer._click.exceptions.ClickException as error:
         error.show()
         sys.exit(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 import os
 import secrets
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from ..tools.toolchain import MissingCompiler
 from . import nodes
 from .deliver import OutputError, deliver, prepare
 from .narration import Narrator, comparison
-from .port import EnvironmentFault, Listener, UsageError, policy_named, port, session_for
+from .port import EnvironmentFault, Listener, UsageError, device_named, policy_named, port, session_for
 from .run import Event, Options, Outcome, Run, RunError, all_runs
 
 # Faults that end a command in one line, and the exit status of each.
@@ -57,6 +58,7 @@ def start(
         raise UsageError(f"--gpu {gpu}: {error.args[0]}") from error
     flags, sources = compiler_arguments(arguments)
     writer = policy_named(policy)
+    device_named(device)
     task = load(file, function, flags, sources)
     folder = (output or Path(f"{task.name}-cuda")).absolute()
     prepare(folder)
@@ -119,6 +121,10 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
                     status=1, reason=f"the best candidate fails when delivered: {certificate.refuted}"
                 )
         names = deliver(run, outcome, best, suite, certificate)
+    except KeyboardInterrupt:
+        narrator.stop()
+        print(f"cudaperf-agent: interrupted; go on with: cudaperf-agent runs resume {run.id}", file=sys.stderr)
+        raise
     finally:
         narrator.stop()
     session.log("end", len(run.turns), outcome)

@@ -158,9 +158,9 @@ class Narrator:
 def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -> Table:
     """The closing table: the original beside every turn, the best one marked."""
     table = Table(title=f"{run.task.name}: original and candidates", title_justify="left")
-    for column in ("", "strategy", "verdict", "traffic", "sectors/request", "occupancy", "reward"):
+    for column in ("", "strategy", "verdict", "traffic", "sectors", "warps", "reward"):
         table.add_column(column)
-    table.add_column(f"time (CPU) or estimate ({gpu.name})", justify="right")
+    table.add_column("time", justify="right")
     if suite is not None:
         table.add_row("", "original", "", "", "", "", "", f"{suite.original_seconds * 1e3:.3f} ms")
     for turn in run.turns:
@@ -186,6 +186,8 @@ def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -
             cells += ["-", "-", "-", f"{turn.reward.total:.2f}", "-"]
         table.add_row(*map(escape, cells), style="bold" if chosen else None)
     table.caption = (
-        "Times of candidates are roofline estimates from measured counts: no GPU was here to measure."
+        f"sectors: moved a request; warps: resident on {gpu.name}. Times of candidates are roofline estimates "
+        f"for {gpu.name} from measured counts: no GPU was here to measure."
     )
+    table.caption_justify = "left"
     return table

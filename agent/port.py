@@ -15,7 +15,6 @@ from ..tools.gpus import gpu_named
 from ..tools.records import Task, TaskView
 from ..tools.suite import Suite
 from . import nodes
-from .graph import walk
 from .run import Event, Outcome, Run
 
 
@@ -96,6 +95,8 @@ def session_for(run: Run, policy: Policy, listener: Listener) -> nodes.Session:
 
 def port(session: nodes.Session) -> tuple[Outcome, Turn | None]:
     """Walk the loop to its end, from wherever the run's log stands."""
+    from .graph import walk  # langgraph takes a third of a second, and bad input shall be told at once
+
     walk(session)
     run = session.run
     result = nodes.outcome(run)

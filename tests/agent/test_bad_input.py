@@ -10,7 +10,7 @@ GOOD = "void f(int n, float *x) { for (int i = 0; i < n; i++) x[i] *= 2.0f; }\n"
 CASES = {
     "missing file": (None, [], "no such file"),
     "empty": (b"", [], "empty"),
-    "not C": (b"\x7fELF\x02\x01\x01\x00\x00", [], "UTF-8|not C"),
+    "not C": (b"\x7fELF\x02\x01\x01\x00\x00", [], "not text"),
     "not UTF-8": (b"/* caf\xe9 */\n" + GOOD.encode(), [], "UTF-8"),
     "syntax error": (b"void f(int n, float *x) { for (int i = 0; i < n; i++ x[i] = 1; }\n", [], r"in\.c:1:"),
     "Python": (b"def f(x):\n    return x\n", [], r"in\.c:1:"),

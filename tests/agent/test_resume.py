@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,12 @@ import pytest
 KILLER = """
 import os, signal, sys
 from cudaperf_agent.agent import run
-write, count = run._write, 0
+write, count, last = run._write, 0, int(sys.argv[1])
 def killing(path, event):
     global count
     write(path, event)
     count += 1
-    if count == int(sys.argv[1]):
+    if count == last:
         os.kill(os.getpid(), signal.SIGKILL)
 run._write = killing
 from cudaperf_agent.agent.cli import main
@@ -133,3 +134,17 @@ def test_a_torn_last_line_never_happened(answers, undisturbed, tmp_path):
         capture_output=True,
     )
     assert summary(tmp_path) == undisturbed
+
+
+def test_control_c_names_the_run_to_resume(answers, tmp_path):
+    command = [Path(sys.executable).parent / "cudaperf-agent", *translate(answers, tmp_path)]
+    process = subprocess.Popen(command, env=environment(tmp_path), stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "turn 1" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    rest = process.stderr.read()
+    assert process.wait(timeout=60) == 130
+    (run,) = (p.name for p in (tmp_path / "runs").iterdir())
+    assert f"runs resume {run}" in rest and "Traceback" not in rest
