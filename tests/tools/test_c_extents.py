@@ -146,7 +146,7 @@ EXAMPLES = {
         {"x": "out n"},
     ),
     "strided": Example(
-        "int n, float *x", "for (int i = 0; i < n; i += 4) x[i + 3] = 1;", {"x": "out 4 * ((n - 1) / 4 + 1)"}
+        "int n, float *x", "for (int i = 0; i < n; i += 4) x[i + 3] = 1;", {"x": "out 4 * ((n + 3) / 4)"}
     ),
     "pointers": Example(
         "int n, const float *x, float *y",
@@ -259,6 +259,65 @@ EXAMPLES = {
         """float *t = malloc(n * sizeof *t); for (int i = 0; i < n; i++) t[i] = x[i];
            for (int i = 0; i < n; i++) x[i] = t[n - 1 - i]; free(t);""",
         {"x": "inout n"},
+    ),
+    "unrolled_by_mask": Example(
+        "int n, float *x",
+        """int i = 0; for (; i < (n & ~3); i += 4) { x[i] = x[i+1] = x[i+2] = x[i+3] = 1; }
+           for (; i < n; ++i) x[i] = 2;""",
+        {"x": "out n"},
+    ),
+    "tile_of_any_size": Example(
+        "int n, int b, float *x",
+        "for (int t = 0; t < n; t += b) for (int i = t; i < t + b; i++) x[i] = 1;",
+        {"x": "out b * ((n - 1) / b + 1)"},
+    ),
+    "two_buffers": Example(
+        "int n, int steps, float *u",
+        """int now = 0; for (int t = 0; t < steps; t++) { int next = 1 - now;
+             for (int i = 0; i < n; i++) u[next * n + i] = u[now * n + i]; now = next; }""",
+        {"u": "inout 2 * n"},
+    ),
+    "bisected": Example(
+        "int n, const int *a, int key, int *found",
+        """int low = 0, high = n - 1; *found = -1;
+           while (low <= high) { int middle = low + (high - low) / 2;
+             if (a[middle] == key) *found = middle;
+             if (a[middle] < key) low = middle + 1; else high = middle - 1; }""",
+        {"a": "in n", "found": "out 1"},
+    ),
+    "subsequence": Example(
+        "int n, int m, const short *a, const short *b, int *t",
+        """for (int i = 1; i <= n; i++) for (int j = 1; j <= m; j++)
+             t[i*(m+1)+j] = a[i-1] == b[j-1] ? t[(i-1)*(m+1)+j-1] + 1 : t[i*(m+1)+j-1];""",
+        {"a": "in n", "b": "in m", "t": "inout (n + 1) * (m + 1)"},
+    ),
+    "wrapped_hash": Example(
+        "int n, const unsigned *key, int *count",
+        "for (int i = 0; i < n; i++) count[(key[i] * 2654435761u) >> 24]++;",
+        {"key": "in n", "count": "inout 256"},
+        loose=("count",),
+    ),
+    "swapped_ends": Example(
+        "int n, float *x",
+        """for (int i = 0, j = n - 1; i < j; i++, j--)
+             do { float t = x[i]; x[i] = x[j]; x[j] = t; } while (0);""",
+        {"x": "inout n"},
+    ),
+    "shrinking": Example(
+        "int n, float *x, float *t",
+        """while (n > 1) { n /= 2; for (int i = 0; i < n; i++) { t[i] = x[2*i]; t[n+i] = x[2*i+1]; }
+             for (int i = 0; i < 2 * n; i++) x[i] = t[i]; }""",
+        {"x": "inout 2 * (n / 2)", "t": "inout 2 * (n / 2)"},
+    ),
+    "rows_by_addition": Example(
+        "int h, int w, float *a",
+        "float *row = a; for (int i = 0; i < h; i++) { for (int j = 0; j < w; j++) row[j] = 1; row = row + w; }",
+        {"a": "out h * w"},
+    ),
+    "pixels": Example(
+        "int n, const uint8_t *rgb, uint8_t *gray",
+        "for (int i = 0; i < n; i++) { const uint8_t *p = rgb + 3 * i; gray[i] = (p[0] * 77 + p[2] * 29) >> 8; }",
+        {"rgb": "in 3 * n", "gray": "out n"},
     ),
     "row_pitch": Example(
         "int h, int w, int pitch, float *a",

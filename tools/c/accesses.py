@@ -8,19 +8,22 @@ defines are followed with their arguments.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from . import ast
 from .annotations import Annotation
-from .bounds import Bounds, Facts, age
+from .bounds import Facts, age
+from .induction import Head, Loop, counts_of, offset_of, open_condition
 from .library import ALLOCATES, COPIES, PURE
 from .memory import Access, Array, Pointer, State, Value, merged, moved, pointed
 from .polynomial import Polynomial, constant, quotient
 from .symbolic import Evaluator
 
 _DEEPEST_CALL = 16
-_GUESSES = 4  # how often a supposed bound of a loop's variable is corrected before it is given up
+_MOST_TARGETS = 16
+_GUESSES = 3  # how often a supposed bound of a loop's variable is corrected before it is given up
 
 
 @dataclass(frozen=True)
@@ -129,11 +132,16 @@ class _Walker(Evaluator):
                 self.names = dict(outer)
                 started = self.statement(init, state, exits)
                 assert started is not None
-                after = self.loop(_Loop(_open(condition), body, step, False), started, exits)
+                after = self.loop(Loop(open_condition(condition), body, step, False), started, exits)
                 self.names = outer
                 return after
+            case ast.While(condition=ast.Literal(value=0), body=body, test_after=True):
+                once = _Exits(returns=exits.returns)
+                ended = self.statement(body, state, once)
+                ends = [*once.breaks, *once.continues, *([ended] if ended else [])]
+                return self.joined_states(ends) if ends else None
             case ast.While(condition=condition, body=body, test_after=test_after):
-                return self.loop(_Loop(_open(condition), body, None, test_after), state, exits)
+                return self.loop(Loop(open_condition(condition), body, None, test_after), state, exits)
             case ast.Return(value=value):
                 result = None if value is None else self.value(value, state)
                 exits.returns.append((result, state))
@@ -163,18 +171,18 @@ class _Walker(Evaluator):
 
     # Loops.
 
-    def loop(self, loop: _Loop, state: State, exits: _Exits) -> State | None:
+    def loop(self, loop: Loop, state: State, exits: _Exits) -> State | None:
         iteration = self.bounds.free("t", [0])
         head = self.head(loop, state, iteration)
         if loop.test_after:
             self.quiet += 1
             trial = self.once(loop, head(iteration), _Exits(), iteration)
             self.quiet -= 1
-            self.bounds.limit(iteration, (n - 1 for n in _counts(trial.true, iteration, loop)))
+            self.bounds.limit(iteration, (n - 1 for n in counts_of(trial.true, iteration, loop)))
         inner = _Exits(returns=exits.returns)
         returned = len(exits.returns)
         ran = self.once(loop, head(iteration), inner, iteration)
-        counts = _counts(ran.true, iteration, loop)
+        counts = counts_of(ran.true, iteration, loop)
         self.bounds.limit(iteration, (n - 1 for n in counts))
         if not self.quiet:
             self.bounding |= {n for bound in counts or ran.true for n in bound.names if "@" not in n}
@@ -187,7 +195,7 @@ class _Walker(Evaluator):
             ends += self.left(loop, head, last, iteration)
         return self.joined_states(ends) if ends else None
 
-    def left(self, loop: _Loop, head: _Head, last: Polynomial, iteration: Polynomial) -> list[State]:
+    def left(self, loop: Loop, head: Head, last: Polynomial, iteration: Polynomial) -> list[State]:
         """The state after the loop's condition failed, `last` iterations after the start."""
         self.quiet += 1
         if loop.test_after:
@@ -200,7 +208,7 @@ class _Walker(Evaluator):
         self.quiet -= 1
         return [end] if end else []
 
-    def once(self, loop: _Loop, head: State, exits: _Exits, iteration: Polynomial) -> _Ran:
+    def once(self, loop: Loop, head: State, exits: _Exits, iteration: Polynomial) -> _Ran:
         """Runs one iteration from its head."""
         true: Facts = ()
         false: Facts = ()
@@ -218,10 +226,10 @@ class _Walker(Evaluator):
             true, false = self.condition(loop.condition, end, iteration)
         return _Ran(end, true, false)
 
-    def head(self, loop: _Loop, state: State, iteration: Polynomial) -> _Head:
+    def head(self, loop: Loop, state: State, iteration: Polynomial) -> Head:
         """The state at the head of an iteration, as a function of the iteration's number."""
         changed = self.changed(loop, state)
-        head = _Head(self.bounds, state, iteration)
+        head = Head(self.bounds, state, iteration)
         self.quiet += 1
         while True:
             probes = {key: self.bounds.free(key) for key in changed if head.countable(key, changed)}
@@ -229,18 +237,19 @@ class _Walker(Evaluator):
                 head.unknown[key] = probe
             end = self.once(loop, head(iteration), _Exits(), iteration).end
             head.unknown.clear()
+            if any(len(pointers) > _MOST_TARGETS for pointers in head.widened.values()):
+                raise self.error("cannot tell where a pointer that this loop sets points", loop.body.place)
             if end is None or not head.widen(end, changed.keys() - probes.keys()):
                 break
         if end is not None:
             unresolved = [key for key, probe in probes.items() if not self.resolve(head, key, probe, end)]
-            for upper in (False, True):
-                self.suppose(loop, head, unresolved, upper)
+            self.suppose(loop, head, unresolved)
         self.quiet -= 1
         return head
 
-    def resolve(self, head: _Head, key: str, probe: Polynomial, end: State) -> bool:
+    def resolve(self, head: Head, key: str, probe: Polynomial, end: State) -> bool:
         """Finds what one iteration adds to a variable: a known step, else constant bounds of it."""
-        now, start = _offset(end.values.get(key)), _offset(head.state.values[key])
+        now, start = offset_of(end.values.get(key)), offset_of(head.state.values[key])
         head.ranges[key] = ([], [])
         if now is None or start is None:
             return True
@@ -254,45 +263,49 @@ class _Walker(Evaluator):
             found += [start + bound * head.iteration for bound in bounds if bound.value is not None]
         return bool(head.ranges[key][0] or head.ranges[key][1])
 
-    def suppose(self, loop: _Loop, head: _Head, keys: list[str], upper: bool) -> None:
-        """Induction: bounds that hold at the start, and after an iteration if they held before it.
+    def suppose(self, loop: Loop, head: Head, keys: list[str]) -> None:
+        """Induction: bounds that hold at the start, and after an iteration if all held before it.
 
-        First the start itself, then what the iteration sets a variable to.
+        First the start itself, then what an iteration sets a variable to, then nothing.
         """
-        supposed = {key: start for key in keys if isinstance(start := head.state.values[key], Polynomial)}
-        for _ in range(_GUESSES if supposed else 0):
-            trial = head.supposing(supposed, upper)
-            end = self.once(loop, trial(head.iteration), _Exits(), head.iteration).end
+        starts = {key: start for key in keys if isinstance(start := head.state.values[key], Polynomial)}
+        supposed = {(key, upper): start for key, start in starts.items() for upper in (False, True)}
+        tries: Counter[tuple[str, bool]] = Counter()
+        while supposed:
+            end = self.once(loop, head.supposing(supposed)(head.iteration), _Exits(), head.iteration).end
             assert end is not None
-            broken = [key for key, bound in supposed.items() if not self.within(key, end, bound, upper)]
-            if not broken:
-                for key, bound in supposed.items():
-                    head.ranges[key][upper].append(bound)
-                return
-            for key in broken:
-                guess = self.guess(key, head.state, end, upper)
-                if guess is None or guess == supposed[key]:
-                    del supposed[key]
+            broken = [side for side, bound in supposed.items() if not self.within(side, end, bound)]
+            for side in broken:
+                tries[side] += 1
+                guess = self.guess(side, head.state, end, tries[side])
+                if guess is None or guess == supposed.pop(side):
+                    supposed.pop(side, None)
                 else:
-                    supposed[key] = guess
+                    supposed[side] = guess
+            if not broken:
+                break
+        for (key, upper), bound in supposed.items():
+            head.ranges[key][upper].append(bound)
 
-    def within(self, key: str, end: State, bound: Polynomial, upper: bool) -> bool:
-        now = end.values.get(key)
+    def within(self, side: tuple[str, bool], end: State, bound: Polynomial) -> bool:
+        now = end.values.get(side[0])
         if not isinstance(now, Polynomial):
             return False
-        return self.bounds.proves(bound - now if upper else now - bound, end.facts)
+        return self.bounds.proves(bound - now if side[1] else now - bound, end.facts)
 
-    def guess(self, key: str, start: State, end: State, upper: bool) -> Polynomial | None:
+    def guess(self, side: tuple[str, bool], start: State, end: State, tried: int) -> Polynomial | None:
         """A bound of a variable's start and of its value at the end."""
+        key, upper = side
         first, now = start.values[key], end.values.get(key)
-        if not isinstance(first, Polynomial) or not isinstance(now, Polynomial):
+        if not isinstance(first, Polynomial) or not isinstance(now, Polynomial) or tried > _GUESSES:
             return None
-        if upper:
-            return next(iter(self.above([(first, start.facts), (now, end.facts)])[-1:]), None)
-        bounds = self.above([(-first, start.facts), (-now, end.facts)])
-        return -bounds[-1] if bounds else None
+        if tried == _GUESSES:
+            return None if upper or not self.bounds.proves(first, start.facts) else constant(0)
+        sign = 1 if upper else -1
+        bounds = self.above([(sign * first, start.facts), (sign * now, end.facts)])
+        return sign * bounds[-1] if bounds else None
 
-    def changed(self, loop: _Loop, state: State) -> dict[str, bool]:
+    def changed(self, loop: Loop, state: State) -> dict[str, bool]:
         """The variables that a loop changes, and whether each only steps up or down."""
         changed: dict[str, bool] = {}
         parts = [part for part in (loop.condition, loop.body, loop.step) if part is not None]
@@ -305,6 +318,8 @@ class _Walker(Evaluator):
     def changes(self, parts: Iterable[ast.Expr | ast.Stmt]) -> Iterator[tuple[ast.Name, bool]]:
         for node in (node for part in parts for node in ast.walk(part)):
             match node:
+                case ast.Assign("=", ast.Name() as name, ast.Binary("+" | "-", ast.Name() as base)):
+                    yield name, base.name == name.name
                 case ast.Assign(op=op, target=ast.Name() as name):
                     yield name, op in ("+=", "-=")
                 case ast.Step(target=ast.Name() as name):
@@ -384,98 +399,12 @@ class _Walker(Evaluator):
 
 
 @dataclass(frozen=True)
-class _Loop:
-    condition: ast.Expr | None
-    body: ast.Stmt
-    step: ast.Expr | None
-    test_after: bool
-
-
-@dataclass(frozen=True)
 class _Ran:
     """The state at the end of an iteration, and what its condition tells where it holds and where not."""
 
     end: State | None
     true: Facts
     false: Facts
-
-
-@dataclass
-class _Head:
-    """The state at the head of an iteration: a variable is its start plus `iteration` times its step, or lies
-    in a range (lower and upper bounds, which may speak of `iteration`), or is unknown.
-    """
-
-    bounds: Bounds
-    state: State
-    iteration: Polynomial
-    steps: dict[str, Polynomial] = field(default_factory=dict)
-    ranges: dict[str, tuple[list[Polynomial], list[Polynomial]]] = field(default_factory=dict)
-    unknown: dict[str, Polynomial] = field(default_factory=dict)
-    widened: dict[str, frozenset[Pointer]] = field(default_factory=dict)
-
-    def __call__(self, iteration: Polynomial) -> State:
-        """The state at the head of the given iteration."""
-        head = self.state.copy()
-        for key, pointers in self.widened.items():
-            head.values[key] = pointers
-        now = {key: probe - self.start(key) for key, probe in self.unknown.items()}
-        now |= {key: step * iteration for key, step in self.steps.items()}
-        (name,) = self.iteration.atoms
-        for key, ends in self.ranges.items():
-            lowers, uppers = ([bound.replace(name, iteration) for bound in bounds] for bounds in ends)
-            now[key] = self.bounds.free(key, lowers, uppers) - self.start(key)
-        for key, by in now.items():
-            head.values[key] = moved(self.state.values[key], by)
-        return head
-
-    def start(self, key: str) -> Polynomial:
-        start = _offset(self.state.values[key])
-        assert start is not None
-        return start
-
-    def countable(self, key: str, changed: dict[str, bool]) -> bool:
-        """Whether a variable may be a start plus a multiple of the iteration."""
-        value = self.state.values[key]
-        return isinstance(value, Polynomial) or (changed[key] and _offset(value) is not None)
-
-    def widen(self, end: State, keys: Iterable[str]) -> bool:
-        """Adds where pointers point at the end to where they may point at the head; whether any were new."""
-        grown = False
-        for key in keys:
-            start, now = self.widened.get(key, self.state.values[key]), end.values.get(key)
-            if isinstance(start, frozenset) and isinstance(now, frozenset) and not now <= start:
-                self.widened[key] = start | now
-                grown = True
-        return grown
-
-    def supposing(self, bounds: Mapping[str, Polynomial], upper: bool) -> _Head:
-        """The head with one bound for each of some variables."""
-        supposed = {key: ([], [bound]) if upper else ([bound], []) for key, bound in bounds.items()}
-        return replace(self, ranges=self.ranges | supposed)
-
-
-def _open(condition: ast.Expr | None) -> ast.Expr | None:
-    """A loop's condition; None where it always holds."""
-    return None if isinstance(condition, ast.Literal) and condition.value else condition
-
-
-def _offset(value: Value) -> Polynomial | None:
-    """An integer, or the last index of a pointer that points to one place."""
-    if isinstance(value, frozenset):
-        return next(iter(value)).index[-1] if len(value) == 1 else None
-    return value
-
-
-def _counts(true: Facts, iteration: Polynomial, loop: _Loop) -> tuple[Polynomial, ...]:
-    """Bounds of how often a loop runs, from what holds whenever it goes on."""
-    (name,) = iteration.atoms
-    counts = []
-    for fact in true:
-        factor, rest = fact.coefficient(name).value, fact.coefficient(name, 0)
-        if fact.degree(name) == 1 and factor is not None and factor < 0 and age(rest) < age(iteration):
-            counts.append(quotient(rest, constant(-factor)) + (2 if loop.test_after else 1))
-    return tuple(counts)
 
 
 def _globals(unit: ast.Unit, function: str) -> Iterator[ast.Name]:

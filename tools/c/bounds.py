@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache, reduce
 
-from .polynomial import Atom, Opaque, Polynomial, atom, constant, maximum, minimum, quotient
+from .polynomial import Atom, Opaque, Polynomial, atom, constant, floor_quotient, maximum, minimum, quotient
 
 Facts = tuple[Polynomial, ...]
 """Polynomials known to be at least 0 where the program stands."""
@@ -93,18 +93,30 @@ class Bounds:
         # Beyond the first power only what grows or falls over all values from 0 up is bounded by its ends.
         if len(powers) > 1 and not self.proves(atom(youngest), facts):
             return
+        if len(powers) == 1:
+            yield from self._cancelled(of, youngest, factors[0], facts)
         rising = all(self.proves(factor, facts) for factor in factors)
         if not rising and not all(self.proves(-factor, facts) for factor in factors):
             return
         for bound in dict.fromkeys(self._bounds_of(youngest, facts, upper=rising)):
             yield of.replace(youngest, bound)
-        for fact in facts if len(powers) == 1 else ():
-            # A multiple of the fact that cancels the youngest keeps what a division would round.
-            pull = fact.coefficient(youngest).value
-            if pull and abs(pull) > 1 and (pull < 0) == rising and age(fact) == age(youngest):
-                cancelled = of + fact * quotient(factors[0], constant(-pull))
-                if not cancelled.degree(youngest) and age(cancelled) < age(youngest):
+
+    def _cancelled(
+        self, of: Polynomial, youngest: Atom, factor: Polynomial, facts: Facts
+    ) -> Iterable[Polynomial]:
+        """Sums with a multiple of a fact in which the youngest cancels: a division would round, or not be known."""
+        for fact in facts:
+            pull = fact.coefficient(youngest)
+            if fact.degree(youngest) != 1 or age(fact) != age(youngest):
+                continue
+            if pull.value is not None and abs(pull.value) > 1:
+                times = quotient(factor, -pull)
+                cancelled = of + fact * times
+                if times.at_least(0) and age(cancelled) < age(youngest):
                     yield cancelled
+            # With a step that itself varies, more than the sum alone would claim what no iteration reaches.
+            elif pull.value is None and pull == -factor and not age(of + fact):
+                yield of + fact
 
     def _bounds_of(self, free: Atom, facts: Facts, upper: bool) -> Iterable[Polynomial]:
         if isinstance(free, Opaque):
@@ -114,17 +126,18 @@ class Bounds:
         for fact in facts:
             if age(fact) != age(free) or fact.degree(free) != 1:
                 continue
-            factor = fact.coefficient(free).value
-            if factor is None or (factor < 0) != upper:
-                continue
-            rest = fact.coefficient(free, 0)
-            if age(rest) < age(free):
-                yield quotient(rest if upper else -rest, constant(abs(factor)))
+            factor, rest = fact.coefficient(free), fact.coefficient(free, 0)
+            step = -factor if upper else factor
+            if age(rest) < age(free) and not age(step) and step.at_least(1):
+                limit = floor_quotient(rest, step)
+                yield limit if upper else -limit
 
     def _opaque(self, of: Opaque, facts: Facts, upper: bool) -> Iterable[Polynomial]:
         bounds = self.uppers if upper else self.lowers
         match of.op:
             case "/" if not age(of.right) and of.right.at_least(1):
+                if upper and self.proves(of.left, facts):
+                    yield of.left
                 yield from (quotient(bound, of.right) for bound in bounds(of.left, facts))
             case "%" if not self.proves(of.right - 1, facts):
                 return

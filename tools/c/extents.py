@@ -67,7 +67,8 @@ def uses(unit: ast.Unit, function: ast.Function, annotations: Mapping[str, Annot
         raise shapes.question(found)
     shaping = {name for use in arrays.values() for extent in use.shape for name in _names(extent)}
     usage: dict[str, Usage] = dict.fromkeys(found.bounding, "count")
-    usage.update(dict.fromkeys(shaping, "size"))
+    # What bounds the used part of an array of fixed size is a size as well.
+    usage.update(dict.fromkeys(shaping | shapes.most.keys(), "size"))
     limits = {
         name: (shapes.least.get(name), shapes.most.get(name)) for name in shapes.least.keys() | shapes.most
     }
@@ -147,7 +148,8 @@ class _Shapes:
             if counted is None:
                 return ()
             outer = counted
-        texts = (factored(extent, self.found.counts) for extent in (outer, *inner) if extent is not None)
+        factors = (*self.found.counts, *(pitch for access in accesses for pitch in access.pitches))
+        texts = (factored(extent, factors) for extent in (outer, *inner) if extent is not None)
         return tuple(texts)
 
     def outer(self, array: Array, accesses: list[Access]) -> Polynomial | None:

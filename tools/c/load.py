@@ -63,17 +63,21 @@ def read_source(path: Path) -> str:
 def portable_functions(unit: ast.Unit) -> list[str]:
     """The functions worth porting, the most worthwhile first.
 
-    They are defined in the file itself, loop, and take arrays. First come those that read arrays, rely on
-    nothing outside the file, and are no part of another one; among them the deepest loop nest, then the longest.
+    They are defined in the file itself, loop, and take arrays. First come those that rely on nothing outside the
+    file, that `main` reaches, that read arrays, and that are no part of another one; among them the deepest loop
+    nest, then the longest.
     """
     candidates = [name for name in unit.functions if not _reason_against(unit, name)]
     parts = {callee for name in candidates for callee in _reached(unit, name) if callee != name}
 
-    def worth(name: str) -> tuple[bool, bool, bool, int, int]:
+    used = _reached(unit, "main") if "main" in unit.calls else candidates
+
+    def worth(name: str) -> tuple[bool, bool, bool, bool, int, int]:
         reached = [unit.functions[n] for n in _reached(unit, name)]
         known = all(_is_known(unit, call) for f in reached for call in unit.calls[f.name])
         length = sum(1 for f in reached for _ in ast.walk(f.body))
-        return known, any(_reads_arrays(f) for f in reached), name not in parts, _depth(unit, name), length
+        reads = any(_reads_arrays(f) for f in reached)
+        return known, name in used, reads, name not in parts, _depth(unit, name), length
 
     return sorted(candidates, key=worth, reverse=True)
 

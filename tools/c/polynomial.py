@@ -49,11 +49,13 @@ class Polynomial:
 
     @classmethod
     def of(cls, terms: Mapping[Monomial, int] | Iterable[tuple[Monomial, int]]) -> Polynomial:
-        total: Counter[Monomial] = Counter()
+        total: dict[Monomial, int] = {}
         for monomial, coefficient in terms.items() if isinstance(terms, Mapping) else terms:
-            total[monomial] += coefficient
-        kept = ((m, c) for m, c in total.items() if c)
-        return cls(tuple(sorted(kept, key=lambda term: (-len(term[0]), [str(a) for a in term[0]]))))
+            total[monomial] = total.get(monomial, 0) + coefficient
+        kept = [(m, c) for m, c in total.items() if c]
+        if len(kept) > 1:
+            kept.sort(key=lambda term: (-len(term[0]), [str(a) for a in term[0]]))
+        return cls(tuple(kept))
 
     def __add__(self, other: Polynomial | int) -> Polynomial:
         return Polynomial.of((*self.terms, *_polynomial(other).terms))
@@ -175,6 +177,10 @@ def _polynomial(of: Polynomial | int) -> Polynomial:
 def quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
     """C's ``/``, simplified where the result is sure for all values from 1."""
     number = divisor.value
+    for opaque in dividend.atoms if number is not None else ():
+        if isinstance(opaque, Opaque) and opaque.op == "%" and opaque.right == divisor:
+            whole = quotient(opaque.left, divisor) * divisor
+            return quotient(dividend.replace(opaque, opaque.left - whole), divisor)
     if number and dividend.value is not None:
         magnitude = abs(dividend.value) // abs(number)
         return constant(magnitude if (dividend.value < 0) == (number < 0) else -magnitude)
@@ -189,6 +195,19 @@ def quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
     elif len(divisor.terms) == 1 and (shared := _exact(dividend, divisor.terms[0])) is not None:
         return shared
     return atom(Opaque("/", dividend, divisor))
+
+
+def floor_quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial:
+    """The quotient rounded down, as how often a step fits into a distance; written with C's ``/``.
+
+    Where what is left in the division may be negative it is an upper bound.
+    """
+    number = divisor.value
+    if number is None:
+        return quotient(dividend, divisor)
+    whole = Polynomial.of((m, c // number) for m, c in dividend.terms if c % number == 0 or m == ())
+    rest = Polynomial.of((m, c if m else c % number) for m, c in dividend.terms if c % number)
+    return whole if not rest.names else whole + quotient(rest, divisor)
 
 
 def _exact(dividend: Polynomial, divisor: tuple[Monomial, int]) -> Polynomial | None:
@@ -295,7 +314,9 @@ def _without(of: Polynomial, opaque: Opaque, least: Mapping[str, int]) -> Iterab
         and _nonnegative(left, least)
         and _nonnegative(right - 1, least)
     ):
-        # left - right + 1 <= right * (left / right) <= left
+        # left - right + 1 <= right * (left / right) <= left, and the quotient is at least 0.
+        if upward:
+            yield rest
         yield rest * right + factor * (left - (right - 1 if upward else constant(0)))
 
 
@@ -319,9 +340,9 @@ def from_expr(
             return atom(name)
         case ast.Unary(op="+", operand=operand):
             return from_expr(operand, definitions)
-        case ast.Unary(op="-", operand=operand):
-            negated = from_expr(operand, definitions)
-            return None if negated is None else -negated
+        case ast.Unary(op="-" | "~" as op, operand=operand):
+            value = from_expr(operand, definitions)
+            return None if value is None else -value - (op == "~")
         case ast.Cast(operand=operand, type=type) if type.kind == "int" and (type.size or 0) >= 4:
             return from_expr(operand, definitions)
         case ast.Binary(op=op, left=left, right=right):
@@ -364,5 +385,7 @@ def apply(op: str, left: Polynomial, right: Polynomial) -> Polynomial | None:
             return quotient(left, constant(1 << number))
         case "&" if number is not None and number > 0 and number & (number + 1) == 0:
             return remainder(left, constant(number + 1))
+        case "&" if number is not None and number < 0 and -number & (-number - 1) == 0:
+            return quotient(left, constant(-number)) * -number
         case _:
             return None

@@ -106,9 +106,9 @@ class Evaluator:
                 return self.bounds.free("c", [0], [1])
             case ast.Unary(op=op, operand=operand):
                 value = self.value(operand, state)
-                if isinstance(value, Polynomial) and op in ("-", "+"):
-                    return -value if op == "-" else value
-                return self.unknown(expression.type)
+                if not isinstance(value, Polynomial) or expression.type.kind == "float":
+                    return self.unknown(expression.type)
+                return value if op == "+" else -value - (op == "~")
             case ast.Binary():
                 return self.binary(expression, state)
             case ast.Assign():
@@ -158,6 +158,10 @@ class Evaluator:
         if not isinstance(first, Polynomial) or not isinstance(second, Polynomial) or type.kind == "float":
             return self.unknown(type)
         if (result := apply(op, first, second)) is not None:
+            bits = 8 * (type.size or 4) - (second.value or 0)
+            if op == ">>" and not type.signed and bits <= 16 and not self.bounds.uppers(result, state.facts):
+                # What wraps around has no bound before its upper bits are taken.
+                return self.bounds.free("v", [0], [(1 << bits) - 1])
             return result
         if op == "&":
             # A mask that is not negative bounds the result, whatever the other operand.
