@@ -15,12 +15,18 @@ from .symbolic import Access, Evaluator, Location, Value
 
 
 def accesses_of(
-    loops: tuple[Loop, ...], body: tuple[ast.Stmt, ...], functions: Mapping[str, ast.Function]
+    outer: tuple[Loop, ...],
+    loops: tuple[Loop, ...],
+    body: tuple[ast.Stmt, ...],
+    functions: Mapping[str, ast.Function],
 ) -> tuple[Access, ...]:
-    """The accesses of one iteration of the loops. Raises Refused for calls and constructs that no device code has."""
+    """The accesses of one iteration of the loops, inside one of the `outer` ones.
+
+    Raises Refused for calls and constructs that no device code has.
+    """
     walker = _Walker(functions)
     walker.env = {name: _unset(walker, node) for name, node in _assigned(body).items()}
-    for loop in loops:
+    for loop in (*outer, *loops):
         walker.enter(loop, loop.variable)
     walker.block(body)
     if walker.written_globals:

@@ -9,15 +9,15 @@ from ...tools.c import ast
 from ...tools.c.ast import declare
 from ...tools.records import FunctionSpec
 from . import flow
-from .emit import INDENT, Printer, folded
+from .definitions import definitions
+from .emit import INDENT, Callee, Printer, folded
 from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, is_rows, with_const_elements, wrapped
 from .nest import Nest
 from .plan import Plan, globals_of, helpers
 from .refusals import Refused
 from .tree import CUDA_FUNCTIONS, RESERVED, Names
 
-Calls = dict[str, tuple[str, tuple[str, ...]]]
-"""For each helper function its name in the candidate, and the globals that it takes as further arguments."""
+Calls = dict[str, Callee]
 
 _BLOCKS = f"""\
 // How many blocks of the given size cover so many iterations: at least one, at most `most`.
@@ -55,11 +55,12 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
         raise Refused("construct", f"the name {min(clash)} is taken", plan.function.place)
     names = Names(used)
     device = helpers(unit, [s for n in plan.nests.values() for s in n.body])
-    called = dict.fromkeys((*device, *sorted(plan.host_calls)))
+    called = [f for f in helpers(unit, [plan.function.body]) if f in device or f in plan.host_calls]
     calls = {
-        name: (
-            names.fresh(name) if name in RESERVED | CUDA_FUNCTIONS else name,
-            tuple(globals_of(unit, name)),
+        name: Callee(
+            name=names.fresh(name) if name in RESERVED | CUDA_FUNCTIONS else name,
+            parameters=tuple(p.type for p in unit.functions[name].parameters),
+            globals=tuple(globals_of(unit, name)),
         )
         for name in called
     }
@@ -67,15 +68,16 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
     for name, (statement, nest) in zip(kernel_names(spec, plan), plan.nests.items(), strict=True):
         codes[statement] = make(_site(spec, plan, nest, names.fresh(name, "_kernel"), frozenset(used), calls))
     functions = [
-        _function(unit, name, calls, on_device=name in device, on_host=name in plan.host_calls)
+        _function(spec, unit, name, calls, on_device=name in device, on_host=name in plan.host_calls)
         for name in called
     ]
+    types = definitions(unit, [plan.function, *(unit.functions[f] for f in called)], spec.prelude)
     kernels = dict.fromkeys(text for code in codes.values() for text in code.kernels)
     launcher = _launcher(spec, plan, codes, calls)
     host = [
         text for name, text in ((BLOCKS, _BLOCKS), (LOAD, _LOAD), (STORE, _STORE)) if f"{name}(" in launcher
     ]
-    text = "\n\n".join((*functions, *kernels, *host, launcher))
+    text = "\n\n".join((*types, *functions, *kernels, *host, launcher))
     return "".join(f"{folded(line)}\n" for line in text.split("\n"))
 
 
@@ -129,6 +131,7 @@ def _site(
 
 
 def _function(
+    spec: FunctionSpec,
     unit: ast.Unit,
     name: str,
     calls: Calls,
@@ -140,15 +143,15 @@ def _function(
     function = unit.functions[name]
     space = "__host__ __device__ " if on_device and on_host else "__device__ " if on_device else ""
     own = [declare(decayed(p.type), p.name) for p in function.parameters]
-    extra = [_global_parameter(n) for n in globals_of(unit, name).values()]
-    head = wrapped(f"static {space}{declare(function.result)} {calls[name][0]}(", [*own, *extra], ")")
-    body = Printer(calls=calls).statements(function.body.body, 1)
+    extra = [_global_parameter(spec, n) for n in globals_of(unit, name).values()]
+    head = wrapped(f"static {space}{declare(function.result)} {calls[name].name}(", [*own, *extra], ")")
+    body = Printer(calls=calls, result=function.result).statements(function.body.body, 1)
     return "\n".join((head, "{", *body, "}"))
 
 
-def _global_parameter(name: ast.Name) -> str:
+def _global_parameter(spec: FunctionSpec, name: ast.Name) -> str:
     type = decayed(name.type)
-    if type.kind == "pointer":
+    if type.kind == "pointer" and all(p.role == "in" for p in spec.parameters if p.name == name.name):
         type = with_const_elements(type)
     return declare(dataclasses.replace(type, const=False), name.name)
 
@@ -182,7 +185,7 @@ class _HostPrinter(Printer):
             n.name for n in flow.names_in([plan.function.body]).values() if is_rows(n) and n.scope != "local"
         }
         self.stored = set(plan.returned.values())
-        self.result = next((p for p in spec.parameters if p.origin == "result"), None)
+        self.target = next((p for p in spec.parameters if p.origin == "result"), None)
 
     def statement(self, statement: ast.Stmt, depth: int) -> list[str]:
         pad = INDENT * depth
@@ -191,9 +194,9 @@ class _HostPrinter(Printer):
                 return [f"{pad}{line}" for line in self.codes[statement].launch]
             case ast.Return(value=value):
                 lines = []
-                if value is not None and self.result is not None and statement not in self.stored:
+                if value is not None and self.target is not None and statement not in self.stored:
                     type = self.plan.function.result.spelling
-                    lines = [f"{pad}{STORE}({self.result.name}, ({type}){self.expression(value, 13)});"]
+                    lines = [f"{pad}{STORE}({self.target.name}, ({type}){self.expression(value, 13)});"]
                 return [*lines, *self.frees(depth), f"{pad}return;"]
             case ast.Declare(variables=variables):
                 kept = tuple(v for v in variables if v.name not in self.plan.scratch)

@@ -6,7 +6,8 @@ enums and from ``void *``, and narrowing inside braces. Those get the cast that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from ...tools.c import ast
 from ...tools.c.ast import CType, declare
@@ -36,19 +37,30 @@ _CLARIFIED = {
 Override = Callable[[ast.Expr], str | None]
 
 
+@dataclass(frozen=True)
+class Callee:
+    """A helper function: its name in the candidate, its parameters' types, and the globals that it takes besides."""
+
+    name: str
+    parameters: tuple[CType, ...]
+    globals: tuple[str, ...]
+
+
 class Printer:
     """`override` may spell an expression itself: it returns text that needs no parentheses, or None.
 
-    `calls` gives for each helper function its name in the candidate and the arguments that it takes beyond its own.
+    `calls` are the helper functions; `result` is what the function being printed returns.
     """
 
     def __init__(
         self,
         override: Override | None = None,
-        calls: dict[str, tuple[str, tuple[str, ...]]] | None = None,
+        calls: Mapping[str, Callee] | None = None,
+        result: CType | None = None,
     ) -> None:
         self.override = override or (lambda _: None)
         self.calls = calls or {}
+        self.result = result
 
     # Expressions.
 
@@ -80,6 +92,9 @@ class Printer:
                 converted = (
                     self.converted(value, target.type) if op == "=" else self.expression(value, _ASSIGN)
                 )
+                if op != "=" and target.type.kind == "enum":
+                    both = ast.Binary(op[:-1], target, value, value.type, expression.place)
+                    op, converted = "=", self.converted(both, target.type)
                 return f"{self.expression(target, _UNARY)} {op} {converted}", _ASSIGN
             case ast.Step(op=op, prefix=True, target=target):
                 return f"{op}{self.expression(target, _UNARY)}", _UNARY
@@ -116,12 +131,16 @@ class Printer:
         return self.expression(value, _ASSIGN)
 
     def _call(self, call: ast.Call) -> str:
-        name, extra = self.calls.get(call.function, (call.function, ()))
+        helper = self.calls.get(call.function)
+        if helper is not None:
+            given = zip(call.arguments, helper.parameters, strict=True)
+            arguments = [*(self.converted(a, type) for a, type in given), *helper.globals]
+            return f"{helper.name}({', '.join(arguments)})"
         arguments = [self.expression(a, _ASSIGN) for a in call.arguments]
-        for i, wanted in enumerate(parameters_of(call.function) if call.function not in self.calls else ()):
+        for i, wanted in enumerate(parameters_of(call.function)):
             if call.arguments[i].type.spelling != wanted:
                 arguments[i] = f"({wanted}){self.expression(call.arguments[i], _UNARY)}"
-        return f"{name}({', '.join((*arguments, *extra))})"
+        return f"{call.function}({', '.join(arguments)})"
 
     def _braces(self, items: Iterable[ast.Expr], type: CType) -> str:
         types = [type.element] if type.kind == "array" else [f.type for f in type.fields]
@@ -177,7 +196,10 @@ class Printer:
                 lines = self.headed(f"{pad}do", block, depth)
                 return [*lines[:-1], f"{lines[-1]} while ({self.expression(condition)});"]
             case ast.Return(value=value):
-                return [f"{pad}return;" if value is None else f"{pad}return {self.expression(value)};"]
+                if value is None:
+                    return [f"{pad}return;"]
+                text = self.expression(value) if self.result is None else self.converted(value, self.result)
+                return [f"{pad}return {text};"]
             case ast.Jump(kind=kind):
                 return [f"{pad}{kind};"]
 

@@ -11,7 +11,7 @@ from ...tools.c import ast
 from ...tools.c.ast import CType, declare
 from ...tools.c.polynomial import from_expr
 from . import flow
-from .emit import INDENT, Override, Printer
+from .emit import INDENT, Callee, Override, Printer
 from .loops import Loop
 from .nest import Nest
 from .symbolic import Access
@@ -44,7 +44,7 @@ class Site:
     nest: Nest
     kernel: str
     tables: Mapping[str, ast.Variable] = field(default_factory=dict)
-    calls: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    calls: Mapping[str, Callee] = field(default_factory=dict)
     globals_called: Mapping[str, ast.Name] = field(default_factory=dict)
     returned: ast.Expr | None = None
     result: str = ""
@@ -95,7 +95,7 @@ class Site:
 
     def table_lines(self, depth: int) -> list[str]:
         used = flow.names_in(self.nest.body)
-        printer = Printer(calls=dict(self.calls))
+        printer = Printer(calls=self.calls)
         kept = [v for k, v in self.tables.items() if k in used]
         return [f"{INDENT * depth}{line};" for v in kept for line in printer.declarations((constant(v),))]
 
@@ -323,7 +323,7 @@ class BodyPrinter(Printer):
     """Prints an iteration for a thread: what its ``continue`` becomes, and atomic updates."""
 
     def __init__(self, site: Site, override: Override | None = None, skip: str = "continue") -> None:
-        super().__init__(override, dict(site.calls))
+        super().__init__(override, site.calls)
         self.atomic = {a.expression for a in site.nest.accesses if a.location.root in site.nest.atomic}
         self.skip = skip
         self.depth = 0

@@ -6,10 +6,10 @@ but C++ overloads those for double: ``sqrt`` of a float must be told to compute 
 
 from __future__ import annotations
 
-_ONE = (
-    "acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor ilogb lgamma llrint "
-    "llround log log10 log1p log2 logb lrint lround nearbyint rint round sin sinh sqrt tan tanh tgamma trunc"
-).split()  # noqa: SIM905
+_ONE = """
+    acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor ilogb lgamma llrint
+    llround log log10 log1p log2 logb lrint lround nearbyint rint round sin sinh sqrt tan tanh tgamma trunc
+""".split()  # noqa: SIM905
 _TWO = "atan2 copysign fdim fmax fmin fmod hypot nextafter pow remainder".split()  # noqa: SIM905
 
 _PARAMETERS: dict[str, tuple[str, ...]] = {

@@ -50,10 +50,12 @@ class Nest:
 class Surroundings:
     """What a nest's analysis asks about the rest of the function.
 
-    `live_after` tells whether a variable's value is read after the nest, `overlap` how two pointers relate there.
+    `outer` are the counted loops of the host part around the nest. `live_after` tells whether a variable's value is
+    read after the nest, `overlap` how two pointers relate there.
     """
 
     functions: Mapping[str, ast.Function]
+    outer: tuple[Loop, ...]
     live_after: Callable[[str], bool]
     overlap: Overlap
 
@@ -144,7 +146,7 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
             message = f"{loop.variable} is read after the {loop_at(loop.place)}"
             raise Refused("scalar-live-out", message, loop.place)
     private, reductions = _scalars(statement, body, around)
-    accesses = accesses_of(tuple(loops), body, around.functions)
+    accesses = accesses_of(around.outer, tuple(loops), body, around.functions)
     _check_prologue(loops, accesses, around)
     found = conflicts(loops, accesses, around.overlap)
     parallel = _independent(loops, body, found)

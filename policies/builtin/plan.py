@@ -14,7 +14,7 @@ from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
 from .flatten import flattened
-from .loops import counted
+from .loops import Loop, counted
 from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
 from .pointers import States
@@ -71,6 +71,7 @@ class _Planner:
         self.plan = Plan(unit, function)
         self.rest: list[tuple[ast.Stmt | ast.Expr, ...]] = []
         self.depth = 0
+        self.outer: list[Loop] = []
 
     def sequence(self, body: tuple[ast.Stmt, ...], states: States) -> States:
         self.depth += 1
@@ -109,7 +110,10 @@ class _Planner:
         reason = None
         if isinstance(statement, ast.For):
             around = Surroundings(
-                self.unit.functions, self.live_after, lambda a, b: pointers.overlap(states, a, b)
+                functions=self.unit.functions,
+                outer=tuple(self.outer),
+                live_after=self.live_after,
+                overlap=lambda a, b: pointers.overlap(states, a, b),
             )
             try:
                 self.plan.nests[statement] = parallel_nest(statement, around)
@@ -147,11 +151,19 @@ class _Planner:
             isinstance(statement, ast.While) and statement.test_after
         ):
             inside = pointers.entering(states, statement.condition, True)
+        loop = counted(statement) if isinstance(statement, ast.For) else None
+        known = (
+            isinstance(loop, Loop) and not flow.written([statement.body]) & flow.names_in([loop.first]).keys()
+        )
+        outer = self.outer
+        if isinstance(loop, Loop) and known:
+            self.outer = [*outer, loop]
         self.rest.append(tuple(again))
         self.depth += 1
         self.statement(statement.body, inside)
         self.depth -= 1
         self.rest.pop()
+        self.outer = outer
         return states
 
     def live_after(self, name: str) -> bool:

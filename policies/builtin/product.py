@@ -154,7 +154,7 @@ def product_kernel(site: Site) -> Code:
     }
     if product.target is not None:
         spelled[product.target] = register
-    inner = Printer(spelled.get, dict(site.calls))
+    inner = Printer(spelled.get, site.calls)
     inside = " && ".join(i.inside for i in reversed(indices.values()))
 
     lines = [site.head(site.kernel, site.parameters()), "{"]

@@ -155,7 +155,7 @@ def finishing_kernel(site: Site, kernel: str, reduction: Reduction, others: list
         head = f"{INDENT}if (threadIdx.x == 0)"
         tail = []
     else:
-        value = Printer(calls=dict(site.calls)).expression(site.returned)
+        value = Printer(calls=site.calls).expression(site.returned)
         store = [f"{INDENT * 2}{r.name} = {joined};"] if r.neutral is not None else []
         store.append(f"{INDENT * 2}*{result} = {value};")
         head, tail = f"{INDENT}if (threadIdx.x == 0) {{", [f"{INDENT}}}"]

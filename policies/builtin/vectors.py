@@ -57,6 +57,7 @@ def vectored(nest: Nest) -> tuple[Vectored, ...]:
     if loop.step != 1 or loop.inclusive or first is None or first.value != 0:
         return ()
     found: dict[str, Vectored] = {}
+    surely: set[str] = set()
     for access in nest.accesses:
         root, steps, type = access.location.root, access.location.steps, access.expression.type
         if steps != (atom(loop.variable),):
@@ -65,16 +66,17 @@ def vectored(nest: Nest) -> tuple[Vectored, ...]:
             ):
                 return ()
             continue
-        if access.conditional or access.inner or access.helper or type.spelling not in _TYPES:
+        writes = access.kind == "write"
+        if access.helper or type.spelling not in _TYPES or (writes and (access.conditional or access.inner)):
             return ()
+        if not access.conditional and not access.inner:
+            surely.add(root)
         known = found.get(root, Vectored(root, type, False, False))
-        reads = known.reads or (access.kind == "read" and not known.writes)
-        found[root] = Vectored(root, known.element, reads, known.writes or access.kind == "write")
-    constant = {a.location.root for a in nest.accesses} - found.keys()
-    if (
-        any(not s.element.size or found.keys() & constant for s in found.values())
-        or _lanes(tuple(found.values())) < 2
-    ):
+        reads = known.reads or (not writes and not known.writes)
+        found[root] = Vectored(root, known.element, reads, known.writes or writes)
+    others = {a.location.root for a in nest.accesses} - found.keys()
+    # A whole word may be loaded only where each iteration touches its element.
+    if found.keys() != surely or found.keys() & others or _lanes(tuple(found.values())) < 2:
         return ()
     return tuple(found.values())
 

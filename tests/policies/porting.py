@@ -10,19 +10,19 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-
 from cudaperf_agent.policies.builtin.candidate import assemble
 from cudaperf_agent.policies.builtin.plan import globals_of, plan
 from cudaperf_agent.policies.builtin.refusals import Refused
 from cudaperf_agent.policies.builtin.strategies import STRATEGIES, written_with
+from cudaperf_agent.policies.builtin.tree import RESERVED
 from cudaperf_agent.tools.c import ast
 from cudaperf_agent.tools.c.parse import parse
-from cudaperf_agent.tools.c.specify import RESERVED
 from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Case, Checks
 from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter
 
-CHECKED = Checks(bounds=True, races=True)
+CHECKED = Checks(bounds=True, races=True, order="shuffled")
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "c").glob("*.c"))
 _DTYPES = {
     "float": "float32", "double": "float64", "bool": "bool", "char": "int8", "signed char": "int8",
     "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16", "int": "int32", "unsigned int": "uint32",
@@ -32,6 +32,11 @@ _DTYPES = {
 
 def unit_of(source: str) -> ast.Unit:
     return parse("f.c", source, ())
+
+
+def entry_of(source: str) -> str:
+    """The function of an example that is ported: its last one that is neither static nor the program's."""
+    return [name for name, f in unit_of(source).functions.items() if not f.static and name != "main"][-1]
 
 
 def spec_of(source: str, name: str = "f") -> FunctionSpec:
@@ -54,7 +59,6 @@ def spec_of(source: str, name: str = "f") -> FunctionSpec:
         returns=function.result.spelling,
         original_parameters="",
         parameters=tuple(parameters),
-        prelude="\n".join(_struct(s) for s in unit.structs.values()),
     )
 
 
@@ -78,11 +82,6 @@ def _parameter(name: str, type: ast.CType, origin) -> Parameter:
         shape=("n",) if pointer else (),
         origin=origin,
     )
-
-
-def _struct(type: ast.CType) -> str:
-    fields = " ".join(f"{ast.declare(f.type, f.name)};" for f in type.fields)
-    return f"typedef struct {{ {fields} }} {type.spelling};"
 
 
 def refusal(source: str, name: str = "f") -> str:

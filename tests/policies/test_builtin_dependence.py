@@ -56,8 +56,9 @@ REFUSED = {
         "carried-scalar: loop at f.c:1 carries t from one iteration to the next",
     ),
     "compaction": (
-        "int f(int n, const int *x, int *y) { int k = 0; for (int i = 0; i < n; i++) if (x[i]) y[k++] = x[i]; return k; }",
-        "carried-scalar: loop at f.c:1 carries k from one iteration to the next",
+        """int f(int n, const int *x, int *y) { int k = 0;
+           for (int i = 0; i < n; i++) if (x[i]) y[k++] = x[i]; return k; }""",
+        "carried-scalar: loop at f.c:2 carries k from one iteration to the next",
     ),
     "prefix sum": (
         "void f(int n, const int *x, int *y) { int s = 0; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } }",
