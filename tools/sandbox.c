@@ -1,8 +1,10 @@
 /* Runs a program so that it can reach nothing but what it was given:
  *
- *     sandbox [--ro PATH]... [--rw PATH]... [--seconds N] [--memory BYTES] [--file-size BYTES] [--net] [--probe] -- PROGRAM ARGUMENT...
+ *     sandbox [--ro PATH]... [--rw PATH]... [--seconds N] [--memory BYTES] [--file-size BYTES] [--net]
+ * [--probe] -- PROGRAM ARGUMENT...
  *
- * Each protection is used where the kernel has it; --probe prints the names of those in force, and runs nothing.
+ * Each protection is used where the kernel has it; --probe prints the names of those in force, and runs
+ * nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,7 +46,8 @@ static void set_limits(void) {
 #ifdef __linux__
     limit(RLIMIT_DATA, options.memory);
 #endif
-    limit(RLIMIT_AS, options.memory + ((rlim_t)8 << 30)); /* reserved addresses and shared mappings come on top */
+    limit(RLIMIT_AS,
+          options.memory + ((rlim_t)8 << 30)); /* reserved addresses and shared mappings come on top */
     in_force("limits");
 }
 
@@ -119,9 +122,24 @@ static void allow(int ruleset, const char *path, uint64_t access, uint64_t handl
 }
 
 static void restrict_files(void) {
-    static const char *const system[] = {"/usr", "/lib", "/lib64", "/lib32", "/bin", "/sbin", "/opt", "/nix/store", "/gnu/store",
-                                         "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
-                                         "/sys/devices/system/cpu", "/proc/cpuinfo", "/proc/meminfo", "/dev/zero", "/dev/urandom"};
+    static const char *const system[] = {"/usr",
+                                         "/lib",
+                                         "/lib64",
+                                         "/lib32",
+                                         "/bin",
+                                         "/sbin",
+                                         "/opt",
+                                         "/nix/store",
+                                         "/gnu/store",
+                                         "/etc/ld.so.cache",
+                                         "/etc/ld.so.conf",
+                                         "/etc/ld.so.conf.d",
+                                         "/etc/alternatives",
+                                         "/sys/devices/system/cpu",
+                                         "/proc/cpuinfo",
+                                         "/proc/meminfo",
+                                         "/dev/zero",
+                                         "/dev/urandom"};
     long version = syscall(create_ruleset, NULL, 0, 1);
     if (version < 1) return;
     uint64_t all = (1 << 13) - 1;
@@ -129,7 +147,9 @@ static void restrict_files(void) {
     if (version >= 3) all |= fs_truncate;
     if (version >= 5) all |= fs_ioctl;
     struct ruleset rules = {all, version >= 4 && !options.network ? 3 : 0, version >= 6 ? 3 : 0};
-    size_t size = version >= 6 ? sizeof rules : version >= 4 ? offsetof(struct ruleset, scope) : offsetof(struct ruleset, network);
+    size_t size = version >= 6   ? sizeof rules
+                  : version >= 4 ? offsetof(struct ruleset, scope)
+                                 : offsetof(struct ruleset, network);
     int ruleset = (int)syscall(create_ruleset, &rules, size, 0);
     if (ruleset < 0) return;
     for (size_t i = 0; i < sizeof system / sizeof *system; i++) allow(ruleset, system[i], fs_read, all);
@@ -161,9 +181,26 @@ static void filter_calls(void) {
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
         REFUSE,
 #endif
-        DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(kcmp), DENY(pidfd_open), DENY(keyctl), DENY(add_key),
-        DENY(request_key), DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(io_uring_setup), DENY(mount), DENY(umount2),
-        DENY(pivot_root), DENY(setns), DENY(unshare), DENY(init_module), DENY(finit_module), DENY(kexec_load),
+        DENY(ptrace),
+        DENY(process_vm_readv),
+        DENY(process_vm_writev),
+        DENY(kcmp),
+        DENY(pidfd_open),
+        DENY(keyctl),
+        DENY(add_key),
+        DENY(request_key),
+        DENY(bpf),
+        DENY(perf_event_open),
+        DENY(userfaultfd),
+        DENY(io_uring_setup),
+        DENY(mount),
+        DENY(umount2),
+        DENY(pivot_root),
+        DENY(setns),
+        DENY(unshare),
+        DENY(init_module),
+        DENY(finit_module),
+        DENY(kexec_load),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
         LOAD(args[0]),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
@@ -171,7 +208,8 @@ static void filter_calls(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = {sizeof program / sizeof *program, program};
-    if (!options.network && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) in_force("system-call filter");
+    if (!options.network && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        in_force("system-call filter");
 #endif
 }
 
@@ -193,14 +231,22 @@ static rlim_t number(const char *text) { return (rlim_t)strtoull(text, NULL, 10)
 
 static char **parse(char **a) {
     for (a++; *a && strcmp(*a, "--"); a++) {
-        if (!strcmp(*a, "--net")) options.network = 1;
-        else if (!strcmp(*a, "--probe")) options.probe = 1;
-        else if (!a[1]) break;
-        else if (!strcmp(*a, "--ro") && options.readable_count < most_paths) options.readable[options.readable_count++] = *++a;
-        else if (!strcmp(*a, "--rw") && options.writable_count < most_paths) options.writable[options.writable_count++] = *++a;
-        else if (!strcmp(*a, "--seconds")) options.seconds = number(*++a);
-        else if (!strcmp(*a, "--memory")) options.memory = number(*++a);
-        else if (!strcmp(*a, "--file-size")) options.file_size = number(*++a);
+        if (!strcmp(*a, "--net"))
+            options.network = 1;
+        else if (!strcmp(*a, "--probe"))
+            options.probe = 1;
+        else if (!a[1])
+            break;
+        else if (!strcmp(*a, "--ro") && options.readable_count < most_paths)
+            options.readable[options.readable_count++] = *++a;
+        else if (!strcmp(*a, "--rw") && options.writable_count < most_paths)
+            options.writable[options.writable_count++] = *++a;
+        else if (!strcmp(*a, "--seconds"))
+            options.seconds = number(*++a);
+        else if (!strcmp(*a, "--memory"))
+            options.memory = number(*++a);
+        else if (!strcmp(*a, "--file-size"))
+            options.file_size = number(*++a);
         else {
             fprintf(stderr, "sandbox: unknown option %s\n", *a);
             exit(125);

@@ -99,6 +99,8 @@ def test_early_return_before_a_barrier_is_a_warning():
 def test_endless_loops_end_at_the_time_limit(text):
     result = execute(FLOATS, text, {"n": 256, "x": X}, Checks(), seconds=0.3)
     assert result.failure == "timeout" and result.seconds < 2.0
+    where = "in the launcher" if "while (n) {} }" in text else "in the kernel k"
+    assert where in result.findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -125,6 +127,7 @@ def test_impossible_launch(launch, part):
         ("abort();", "crash"),
         ("exit(0);", "crash"),
         ("*(volatile int *)nullptr = 1;", "crash"),
+        ("for (;;) memset(malloc(1 << 24), 1, 1 << 24);", "crash"),
         ("float *p; cudaMalloc(&p, (size_t)1 << 36); k<<<1, 1>>>(n, p);", "out-of-memory"),
     ],
 )

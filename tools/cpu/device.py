@@ -71,7 +71,7 @@ class CpuDevice:
         assert isinstance(build, CpuBuild) and build.result.ok
         if (checks.bounds or checks.races or checks.trace_blocks) and not build.checked:
             raise ValueError("bounds, races and counts need a build with checked=True")
-        size = max(layout(case, i)[1] for i, case in enumerate(cases))
+        size = max((layout(case, i)[1] for i, case in enumerate(cases)), default=0)
         harness: Harness | None = None
         outcomes = []
         try:
@@ -148,7 +148,7 @@ def _execution(build: CpuBuild, case: Case, outcome: Outcome, places: _Places) -
     findings = [places.finding(e) for e in events if e["event"] == "finding"]
     failure = _failure(outcome)
     if failure == "timeout":
-        findings.append(_timeout(case, names, events, build.split.file))
+        findings.append(_timeout(case, names, outcome.running_kernel, build.split.file))
     elif failure == "crash" and not findings:
         message = "the process ended without a word (killed by a limit on time or memory?)"
         findings.append(Finding(rule="crash", message=message, file=build.split.file))
@@ -178,14 +178,8 @@ def _failure(outcome: Outcome) -> Failure | None:
     return None if last["event"] in ("end", "exit") else "crash"
 
 
-def _timeout(case: Case, names: list[str], events: list[Event], file: str) -> Finding:
-    running = None
-    for event in events:
-        if event["event"] == "enter":
-            running = names[event["kernel"]]
-        elif event["event"] == "launch":
-            running = None
-    where = f"in the kernel {running}" if running else "in the launcher"
+def _timeout(case: Case, names: list[str], running: int, file: str) -> Finding:
+    where = "in the launcher" if running < 0 else f"in the kernel {names[running]}"
     message = f"no end after {case.seconds:g} s {where}: an endless loop, or threads that wait for each other"
     return Finding(rule="timeout", message=message, file=file)
 

@@ -23,10 +23,11 @@ from ..records import FunctionSpec
 from .build import Libraries, runtime
 
 DEVICE_BEGIN = 0x20_0000_0000  # device_begin of runtime/abi.h
+STATUS_BYTES = 4096  # the first page of the buffers' file: which kernel runs
 GUARD_BYTES = 4096
 GUARD_BYTE = 0xCB
 ALIGNMENT = 256
-DEVICE_MEMORY = 8 << 30
+DEVICE_MEMORY = 4 << 30
 _ORDERS = {"forward": 0, "reverse": 1, "shuffled": 2}
 
 Event = dict[str, Any]
@@ -40,6 +41,7 @@ class Outcome:
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     damaged: tuple[str, ...] = ()
     timed_out: bool = False
+    running_kernel: int = -1
     seconds: float = 0.0
 
 
@@ -95,7 +97,7 @@ class Harness:
         assert self._memory is not None and self.process.stdin is not None
         memory = np.frombuffer(self._memory, np.uint8)
         offsets, end = layout(case, shift)
-        memory[: offsets[0][1] if offsets else 0] = GUARD_BYTE
+        memory[STATUS_BYTES : offsets[0][1] if offsets else 0] = GUARD_BYTE
         for (name, offset), (_, following) in zip(offsets, [*offsets[1:], ("", end)], strict=True):
             data = np.ascontiguousarray(case.arrays[name])
             memory[offset : offset + data.nbytes] = data.reshape(-1).view(np.uint8)
@@ -110,13 +112,14 @@ class Harness:
         for event in self.events(begin + case.seconds):
             if event is None:
                 outcome.timed_out = True
+                outcome.running_kernel = int(memory[:4].view(np.int32)[0])
                 sandbox.kill(self.process)
                 break
             outcome.events.append(event)
             if event["event"] in ("end", "failure"):
                 break
         outcome.seconds = time.monotonic() - begin
-        position, damaged = 0, []
+        position, damaged = STATUS_BYTES, []
         for name, offset in [*offsets, ("", end)]:
             if not (memory[position:offset] == GUARD_BYTE).all():
                 damaged += [n for n in (_before(offsets, offset), name) if n]
@@ -146,7 +149,7 @@ class Harness:
 
 def layout(case: Case, shift: int) -> tuple[list[tuple[str, int]], int]:
     """Each array's offset, and the end of the last guard band."""
-    offsets, position = [], GUARD_BYTES + shift * ALIGNMENT
+    offsets, position = [], STATUS_BYTES + GUARD_BYTES + shift * ALIGNMENT
     for name, array in case.arrays.items():
         offsets.append((name, position))
         position += -(-(array.nbytes + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT

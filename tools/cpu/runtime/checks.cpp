@@ -247,9 +247,7 @@ HOOKS(4)
 HOOKS(8)
 HOOKS(16)
 
-    void __tsan_read_range(void *p, size_t n) {
-    access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);
-}
+void __tsan_read_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }
 void __tsan_write_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}

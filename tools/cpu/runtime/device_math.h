@@ -1,6 +1,7 @@
 // Math functions and intrinsics. CUDA's fast intrinsics are computed exactly: the CPU is the more accurate
 // one.
 #pragma once
+#include "min_max.h"
 
 #undef isnan
 #undef isinf
@@ -17,13 +18,14 @@ CUDAPERF_UNARY(sqrt)
 CUDAPERF_UNARY(cbrt)
 CUDAPERF_UNARY(exp)
 CUDAPERF_UNARY(exp2)
-CUDAPERF_UNARY(expm1) CUDAPERF_UNARY(log) CUDAPERF_UNARY(log2) CUDAPERF_UNARY(log10) CUDAPERF_UNARY(log1p)
-    CUDAPERF_UNARY(sin) CUDAPERF_UNARY(cos) CUDAPERF_UNARY(tan) CUDAPERF_UNARY(asin) CUDAPERF_UNARY(acos)
-        CUDAPERF_UNARY(atan) CUDAPERF_UNARY(sinh) CUDAPERF_UNARY(cosh) CUDAPERF_UNARY(tanh)
-            CUDAPERF_UNARY(asinh) CUDAPERF_UNARY(acosh) CUDAPERF_UNARY(atanh) CUDAPERF_UNARY(floor)
-                CUDAPERF_UNARY(ceil) CUDAPERF_UNARY(trunc) CUDAPERF_UNARY(round) CUDAPERF_UNARY(rint)
-                    CUDAPERF_UNARY(nearbyint) CUDAPERF_UNARY(fabs) CUDAPERF_UNARY(erf) CUDAPERF_UNARY(erfc)
-                        CUDAPERF_UNARY(tgamma) CUDAPERF_UNARY(lgamma)
+CUDAPERF_UNARY(expm1)
+CUDAPERF_UNARY(log) CUDAPERF_UNARY(log2) CUDAPERF_UNARY(log10) CUDAPERF_UNARY(log1p) CUDAPERF_UNARY(sin)
+    CUDAPERF_UNARY(cos) CUDAPERF_UNARY(tan) CUDAPERF_UNARY(asin) CUDAPERF_UNARY(acos) CUDAPERF_UNARY(atan)
+        CUDAPERF_UNARY(sinh) CUDAPERF_UNARY(cosh) CUDAPERF_UNARY(tanh) CUDAPERF_UNARY(asinh)
+            CUDAPERF_UNARY(acosh) CUDAPERF_UNARY(atanh) CUDAPERF_UNARY(floor) CUDAPERF_UNARY(ceil)
+                CUDAPERF_UNARY(trunc) CUDAPERF_UNARY(round) CUDAPERF_UNARY(rint) CUDAPERF_UNARY(nearbyint)
+                    CUDAPERF_UNARY(fabs) CUDAPERF_UNARY(erf) CUDAPERF_UNARY(erfc) CUDAPERF_UNARY(tgamma)
+                        CUDAPERF_UNARY(lgamma)
 #undef CUDAPERF_UNARY
 
 #define CUDAPERF_BINARY(name)                                                                                \
@@ -63,35 +65,6 @@ CUDAPERF_INLINE bool isfinite(float x) { return __builtin_isfinite(x); }
 CUDAPERF_INLINE bool isfinite(double x) { return __builtin_isfinite(x); }
 CUDAPERF_INLINE bool signbit(float x) { return __builtin_signbit(x); }
 CUDAPERF_INLINE bool signbit(double x) { return __builtin_signbit(x); }
-
-#define CUDAPERF_MIN_MAX(type, a, b)                                                                         \
-    CUDAPERF_INLINE type min(a x, b y) {                                                                     \
-        return static_cast<type>(x) < static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y);    \
-    }                                                                                                        \
-    CUDAPERF_INLINE type max(a x, b y) {                                                                     \
-        return static_cast<type>(x) > static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y);    \
-    }
-CUDAPERF_MIN_MAX(int, int, int)
-CUDAPERF_MIN_MAX(unsigned int, unsigned int, unsigned int)
-CUDAPERF_MIN_MAX(unsigned int, int, unsigned int)
-CUDAPERF_MIN_MAX(unsigned int, unsigned int, int)
-CUDAPERF_MIN_MAX(long, long, long)
-CUDAPERF_MIN_MAX(unsigned long, unsigned long, unsigned long)
-CUDAPERF_MIN_MAX(unsigned long, long, unsigned long)
-CUDAPERF_MIN_MAX(unsigned long, unsigned long, long)
-CUDAPERF_MIN_MAX(long long, long long, long long)
-CUDAPERF_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
-CUDAPERF_MIN_MAX(unsigned long long, long long, unsigned long long)
-CUDAPERF_MIN_MAX(unsigned long long, unsigned long long, long long)
-#undef CUDAPERF_MIN_MAX
-CUDAPERF_INLINE float min(float x, float y) { return fminf(x, y); }
-CUDAPERF_INLINE double min(double x, double y) { return fmin(x, y); }
-CUDAPERF_INLINE double min(float x, double y) { return fmin(static_cast<double>(x), y); }
-CUDAPERF_INLINE double min(double x, float y) { return fmin(x, static_cast<double>(y)); }
-CUDAPERF_INLINE float max(float x, float y) { return fmaxf(x, y); }
-CUDAPERF_INLINE double max(double x, double y) { return fmax(x, y); }
-CUDAPERF_INLINE double max(float x, double y) { return fmax(static_cast<double>(x), y); }
-CUDAPERF_INLINE double max(double x, float y) { return fmax(x, static_cast<double>(y)); }
 
 CUDAPERF_INLINE float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 CUDAPERF_INLINE double rsqrt(double x) { return 1.0 / sqrt(x); }
@@ -239,4 +212,12 @@ using ::fmin, ::fmax, ::fma, ::min, ::max, ::isnan, ::isinf, ::isfinite, ::copys
 using ::sin, ::cos, ::tan, ::asin, ::acos, ::atan, ::atan2, ::sinh, ::cosh, ::tanh, ::floor, ::ceil, ::trunc,
     ::round;
 using ::size_t;
+
+template <typename T> const T &min(const T &a, const T &b) { return b < a ? b : a; }
+template <typename T> const T &max(const T &a, const T &b) { return a < b ? b : a; }
+template <typename T> void swap(T &a, T &b) {
+    T before = a;
+    a = b;
+    b = before;
+}
 }  // namespace std

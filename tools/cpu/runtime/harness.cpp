@@ -21,6 +21,7 @@
 namespace cudaperf {
 
 constexpr int success = 0, invalid_value = 1, invalid_configuration = 9, invalid_symbol = 13;
+constexpr unsigned int most_launches = 100'000;  // told of a case; an endless loop makes millions
 
 struct Device {
     const KernelEntry *kernels;
@@ -31,6 +32,7 @@ struct Device {
     Order order = Order::forward;
     unsigned int workers = 1;
     int last_error = success;
+    unsigned int launches = 0;
 };
 
 static Device device;
@@ -89,7 +91,7 @@ static void launch(const Request &request, const std::vector<unsigned char> &arg
         report_finding("launch-error", "error", static_cast<int>(request.line), {},
                        text("the launch of %s fails: %s", device.kernels[request.index].name, error));
     } else {
-        report(R"({"event":"enter","kernel":%u})", request.index);
+        *running_kernel = static_cast<int32_t>(request.index);
         Launch launch{&device.kernels[request.index],
                       request.index,
                       arguments.data(),
@@ -101,7 +103,9 @@ static void launch(const Request &request, const std::vector<unsigned char> &arg
         if (checks::active) checks::begin_launch(launch);
         static_shared = run(launch, device.order, checks::active ? 1 : device.workers);
         if (checks::active) checks::end_launch();
+        *running_kernel = -1;
     }
+    if (device.launches++ >= most_launches) return;
     report(R"({"event":"launch","kernel":%u,"grid":[%u,%u,%u],"block":[%u,%u,%u],)"
            R"("shared":%lu,"static":%zu,"error":%s})",
            request.index, g.x, g.y, g.z, b.x, b.y, b.z, static_cast<unsigned long>(request.size),
@@ -234,6 +238,7 @@ static bool serve_all(int channel) {
 static void begin_case(const checks::Options &options, Order order) {
     device.order = order;
     device.last_error = success;
+    device.launches = 0;
     device.shared_limits.assign(device.kernel_count, default_shared_limit);
     checks::begin_case(options);
 }

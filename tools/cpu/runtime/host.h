@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include "min_max.h"  // nvcc declares these for host code as well
 
 enum cudaError_t {
     cudaSuccess = 0,
@@ -213,21 +214,5 @@ inline cudaError_t cudaSetDevice(int device) { return device ? cudaErrorInvalidD
 inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
 inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-
-// nvcc predefines these for host code as well.
-inline int min(int a, int b) { return a < b ? a : b; }
-inline unsigned int min(unsigned int a, unsigned int b) { return a < b ? a : b; }
-inline long min(long a, long b) { return a < b ? a : b; }
-inline unsigned long min(unsigned long a, unsigned long b) { return a < b ? a : b; }
-inline long long min(long long a, long long b) { return a < b ? a : b; }
-inline float min(float a, float b) { return fminf(a, b); }
-inline double min(double a, double b) { return fmin(a, b); }
-inline int max(int a, int b) { return a > b ? a : b; }
-inline unsigned int max(unsigned int a, unsigned int b) { return a > b ? a : b; }
-inline long max(long a, long b) { return a > b ? a : b; }
-inline unsigned long max(unsigned long a, unsigned long b) { return a > b ? a : b; }
-inline long long max(long long a, long long b) { return a > b ? a : b; }
-inline float max(float a, float b) { return fmaxf(a, b); }
-inline double max(double a, double b) { return fmax(a, b); }
 
 namespace cooperative_groups {}

@@ -1,10 +1,12 @@
 #include "launcher_process.h"
 #include "signals.h"
+#include <algorithm>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <vector>
@@ -70,6 +72,13 @@ static void forbid_threads() {
 #endif
 }
 
+static void limit_memory() {
+    rlimit limit{};
+    getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = limit.rlim_max = std::min<rlim_t>(limit.rlim_max, rlim_t{1} << 30);
+    setrlimit(RLIMIT_DATA, &limit);
+}
+
 // Moves the channel to descriptor 3 and closes everything behind it.
 static int keep_only(int channel, bool program) {
     int null = open("/dev/null", O_RDWR);
@@ -104,7 +113,7 @@ void run_launcher(int channel, const char *path, char **program_arguments, int p
     open_channel(channel);
     use_signal_stack();
     watch_signals(on_signal);
-    if (!program_arguments) forbid_threads();
+    if (!program_arguments) forbid_threads(), limit_memory();
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());

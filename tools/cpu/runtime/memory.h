@@ -17,7 +17,7 @@ struct Allocation {
     uintptr_t end() const { return begin + size; }
 };
 
-// Maps the tool's file at `device_begin`.
+// Maps the tool's file at `device_begin`. Its first page is no buffer: it tells the tool what is running.
 void map_buffers(int descriptor, size_t size);
 void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool constant = false);
 
@@ -34,6 +34,9 @@ const Allocation *nearest_allocation(uintptr_t address);
 bool inside_allocation(uintptr_t address, size_t size);
 
 std::vector<const Allocation *> all_allocations();
+
+// The kernel that runs at this moment, or -1; in the tool's file where there is one.
+extern volatile int32_t *running_kernel;
 
 // Grows with every change of the allocations.
 extern uint64_t memory_version;
