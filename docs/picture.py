@@ -1,6 +1,6 @@
 """Makes docs/translate.svg: the terminal output of a real run, colours and all.
 
-    python docs/picture.py examples/c/heat2d.c docs/translate.svg
+python docs/picture.py examples/c/heat2d.c docs/translate.svg
 """
 
 import os
@@ -32,7 +32,13 @@ def without_progress(text: str) -> str:
     """Drop what the progress bar drew and wiped again: lines rewritten in place."""
     lines = [line.split("\r")[-1] for line in text.split("\n")]
     kept = [line for line in lines if "━" not in line or "┃" in line or "┏" in line or "┡" in line]
-    return "\n".join(kept).replace("\x1b[?25l", "").replace("\x1b[?25h", "").replace("\x1b[2K", "").replace("\x1b[1A", "")
+    return (
+        "\n".join(kept)
+        .replace("\x1b[?25l", "")
+        .replace("\x1b[?25h", "")
+        .replace("\x1b[2K", "")
+        .replace("\x1b[1A", "")
+    )
 
 
 def main() -> None:

@@ -37,6 +37,8 @@ def configurations(function: FunctionSpec) -> tuple[InputConfig, ...]:
         made.append(_configuration(function, "accept", row, COUNTS[i % len(COUNTS)], fill, len(made)))
     if sizes:
         made.append(_configuration(function, "accept", (0, 0, 0), 1, "uniform", len(made)))
+    distinct = {(c.tier, c.sizes, c.fill): c for c in reversed(made)}
+    made = [c for c in made if c in distinct.values()]
     return tuple(c for c in made if case_bytes(function, dict(c.sizes)) <= SMALL_CASE_BYTES)
 
 
@@ -56,7 +58,8 @@ def largest(
     row: tuple[int, ...] = (129, 127, 65)
     while True:
         config = _configuration(function, "accept", row, DEFAULT_COUNT, "uniform", 1000)
-        if case_bytes(function, dict(config.sizes)) > limit_bytes:
+        bounded = found is not None and config.sizes == found.sizes
+        if bounded or case_bytes(function, dict(config.sizes)) > limit_bytes:
             return found
         taken = seconds_of(config)
         if taken is None or taken > seconds:

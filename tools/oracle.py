@@ -277,9 +277,9 @@ def _perturbed(case: Case, function: FunctionSpec) -> Case:
     rng = np.random.default_rng(0)
 
     def moved(array: np.ndarray) -> np.ndarray:
-        if array.dtype.names:
+        if names := array.dtype.names:
             array = array.copy()
-            for name in array.dtype.names:
+            for name in names:
                 array[name] = moved(array[name])
             return array
         if array.dtype.kind != "f":

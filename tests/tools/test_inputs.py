@@ -6,7 +6,9 @@ from cudaperf_agent.tools.records import FunctionSpec, Parameter
 
 N = Parameter(name="n", declaration="int n", dtype="int32", role="in", usage="size")
 A = Parameter(name="a", declaration="float a", dtype="float32", role="in")
-X = Parameter(name="x", declaration="const float *x", dtype="float32", role="in", shape=("n",), is_pointer=True)
+X = Parameter(
+    name="x", declaration="const float *x", dtype="float32", role="in", shape=("n",), is_pointer=True
+)
 Y = Parameter(name="y", declaration="float *y", dtype="float32", role="out", shape=("n",), is_pointer=True)
 SAXPY = FunctionSpec(name="saxpy", line=1, returns="void", original_parameters="", parameters=(N, A, X, Y))
 
@@ -42,3 +44,10 @@ def test_the_largest_case_respects_time_and_memory():
     assert fits is not None and 5000 < dict(fits.sizes)["n"] <= 10_000
     small = largest(SAXPY, lambda config: 0.0, seconds=1.0, limit_bytes=8 * 1000)
     assert small is not None and dict(small.sizes)["n"] <= 1000
+
+
+def test_sizes_with_a_greatest_value_stop_growing():
+    bounded = SAXPY.model_copy(update={"parameters": (N.model_copy(update={"high": 20.0}), A, X, Y)})
+    config = largest(bounded, lambda config: 0.0, seconds=1.0, limit_bytes=1 << 30)
+    assert config is not None and dict(config.sizes)["n"] == 20
+    assert max(dict(c.sizes)["n"] for c in configurations(bounded)) == 20
