@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <vector>
 
 namespace cudaperf::checks {
@@ -22,9 +21,11 @@ struct Region {
     Cell *cells = nullptr;
     uint32_t *sectors = nullptr;  // the last block that touched each sector
 
+    size_t cell_bytes() const { return (allocation.size / 4 + 2) * sizeof(Cell); }
+    size_t sector_bytes() const { return (allocation.size / 32 + 2) * sizeof(uint32_t); }
     void release() const {
-        free(cells);
-        free(sectors);
+        if (cells) munmap(cells, cell_bytes());
+        if (sectors) munmap(sectors, sector_bytes());
     }
 };
 
@@ -61,10 +62,15 @@ void end_case() {
     if (options.trace_blocks) counts::report_case();
 }
 
-template <typename T> static T *zeroed(size_t count) {
-    T *p = static_cast<T *>(calloc(count, sizeof(T)));
-    if (!p) fail("out-of-memory");
-    return p;
+// Shared mappings, since the limit on memory is the candidate's and counts private ones only.
+template <typename T> static T *zeroed(size_t bytes) {
+    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        report_finding("out-of-memory", "error", 0, {},
+                       "the checkers have no memory left to watch this case");
+        fail("out-of-memory");
+    }
+    return static_cast<T *>(p);
 }
 
 static void follow_memory() {
@@ -75,8 +81,8 @@ static void follow_memory() {
         live.insert(a->id);
         if (regions.count(a->id)) continue;
         Region region{*a, a->constant ? Space::constant : Space::global};
-        if (options.races) region.cells = zeroed<Cell>(a->size / 4 + 2);
-        if (options.trace_blocks) region.sectors = zeroed<uint32_t>(a->size / 32 + 2);
+        if (options.races) region.cells = zeroed<Cell>(region.cell_bytes());
+        if (options.trace_blocks) region.sectors = zeroed<uint32_t>(region.sector_bytes());
         regions.emplace(a->id, region);
     }
     for (auto i = regions.begin(); i != regions.end();)

@@ -2,6 +2,9 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#include <ucontext.h>
+#endif
 
 namespace cudaperf {
 
@@ -32,8 +35,6 @@ inline void prepare(Context &context, char *, char *stack_top, void (*entry)()) 
 }
 
 #else
-#include <ucontext.h>
-
 struct Context {
     ucontext_t state;
 };

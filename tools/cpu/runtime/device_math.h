@@ -19,13 +19,13 @@ CUDAPERF_UNARY(cbrt)
 CUDAPERF_UNARY(exp)
 CUDAPERF_UNARY(exp2)
 CUDAPERF_UNARY(expm1)
-CUDAPERF_UNARY(log) CUDAPERF_UNARY(log2) CUDAPERF_UNARY(log10) CUDAPERF_UNARY(log1p) CUDAPERF_UNARY(sin)
-    CUDAPERF_UNARY(cos) CUDAPERF_UNARY(tan) CUDAPERF_UNARY(asin) CUDAPERF_UNARY(acos) CUDAPERF_UNARY(atan)
-        CUDAPERF_UNARY(sinh) CUDAPERF_UNARY(cosh) CUDAPERF_UNARY(tanh) CUDAPERF_UNARY(asinh)
-            CUDAPERF_UNARY(acosh) CUDAPERF_UNARY(atanh) CUDAPERF_UNARY(floor) CUDAPERF_UNARY(ceil)
-                CUDAPERF_UNARY(trunc) CUDAPERF_UNARY(round) CUDAPERF_UNARY(rint) CUDAPERF_UNARY(nearbyint)
-                    CUDAPERF_UNARY(fabs) CUDAPERF_UNARY(erf) CUDAPERF_UNARY(erfc) CUDAPERF_UNARY(tgamma)
-                        CUDAPERF_UNARY(lgamma)
+CUDAPERF_UNARY(log)
+CUDAPERF_UNARY(log2) CUDAPERF_UNARY(log10) CUDAPERF_UNARY(log1p) CUDAPERF_UNARY(sin) CUDAPERF_UNARY(cos)
+    CUDAPERF_UNARY(tan) CUDAPERF_UNARY(asin) CUDAPERF_UNARY(acos) CUDAPERF_UNARY(atan) CUDAPERF_UNARY(sinh)
+        CUDAPERF_UNARY(cosh) CUDAPERF_UNARY(tanh) CUDAPERF_UNARY(asinh) CUDAPERF_UNARY(acosh)
+            CUDAPERF_UNARY(atanh) CUDAPERF_UNARY(floor) CUDAPERF_UNARY(ceil) CUDAPERF_UNARY(trunc)
+                CUDAPERF_UNARY(round) CUDAPERF_UNARY(rint) CUDAPERF_UNARY(nearbyint) CUDAPERF_UNARY(fabs)
+                    CUDAPERF_UNARY(erf) CUDAPERF_UNARY(erfc) CUDAPERF_UNARY(tgamma) CUDAPERF_UNARY(lgamma)
 #undef CUDAPERF_UNARY
 
 #define CUDAPERF_BINARY(name)                                                                                \
@@ -43,12 +43,12 @@ CUDAPERF_UNARY(log) CUDAPERF_UNARY(log2) CUDAPERF_UNARY(log10) CUDAPERF_UNARY(lo
     CUDAPERF_INLINE double name(int x, int y) {                                                              \
         return ::name(static_cast<double>(x), static_cast<double>(y));                                       \
     }
-                            CUDAPERF_BINARY(pow) CUDAPERF_BINARY(fmod) CUDAPERF_BINARY(atan2)
-                                CUDAPERF_BINARY(hypot) CUDAPERF_BINARY(fmin) CUDAPERF_BINARY(fmax)
-                                    CUDAPERF_BINARY(copysign) CUDAPERF_BINARY(fdim) CUDAPERF_BINARY(remainder)
+                        CUDAPERF_BINARY(pow) CUDAPERF_BINARY(fmod) CUDAPERF_BINARY(atan2)
+                            CUDAPERF_BINARY(hypot) CUDAPERF_BINARY(fmin) CUDAPERF_BINARY(fmax)
+                                CUDAPERF_BINARY(copysign) CUDAPERF_BINARY(fdim) CUDAPERF_BINARY(remainder)
 #undef CUDAPERF_BINARY
 
-                                        CUDAPERF_INLINE float fma(float x, float y, float z) {
+                                    CUDAPERF_INLINE float fma(float x, float y, float z) {
     return fmaf(x, y, z);
 }
 CUDAPERF_INLINE float ldexp(float x, int exponent) { return ldexpf(x, exponent); }

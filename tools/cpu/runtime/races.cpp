@@ -45,14 +45,14 @@ static struct {
 static std::vector<Conflict> pending_reads;
 
 static void tell(const Conflict &c) {
-    if (reported.size() >= most_reports || !reported.insert({c.site, c.earlier.site}).second) return;
+    if (reported.size() >= most_reports || !reported.insert({c.site, code_at(c.earlier.site)}).second) return;
     const Launch &launch = *position.launch;
     bool other_block = c.earlier.block != serial;
     uint64_t distance = serial - c.earlier.block;
     std::string other = other_block ? text("a thread of another block (%llu blocks before)",
                                            static_cast<unsigned long long>(distance))
                                     : name_thread(launch, c.block, c.earlier.thread);
-    report_finding("race", "error", 0, {c.site, c.earlier.site},
+    report_finding("race", "error", 0, {c.site, code_at(c.earlier.site)},
                    name_thread(launch, c.block, c.thread) + " " + c.second_action + " " + c.place.name +
                        text("+%zu at {0}, and ", c.address - c.place.begin) + other + " " + c.first_action +
                        " it at {1}, with nothing that orders the two");
@@ -174,7 +174,7 @@ void check(const Place &place, uintptr_t address, size_t size, Access kind, cons
               static_cast<uint16_t>(position.warp_epochs[warp]),
               0,
               kind == Access::atomic,
-              site};
+              static_cast<uint32_t>(code_offset(site))};
     for (uintptr_t at = address; at < address + size;) {
         size_t offset = at - place.begin, within = offset % 4,
                count = std::min<size_t>(4 - within, address + size - at);

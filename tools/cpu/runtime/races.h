@@ -10,7 +10,7 @@ struct Stamp {
     uint16_t thread, barrier, warp;
     uint8_t bytes;  // a bit for each byte of the cell
     bool atomic;
-    const void *site;
+    uint32_t site;  // an offset into the device code: a cell stands for four bytes, and must be small itself
 };
 
 // The history of four bytes: the last write, and the last reads of two different threads.

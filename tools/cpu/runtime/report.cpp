@@ -56,6 +56,8 @@ std::string quoted(const std::string &text) {
 
 unsigned long code_offset(const void *site) { return reinterpret_cast<uintptr_t>(site) - base; }
 
+const void *code_at(unsigned long offset) { return reinterpret_cast<const void *>(base + offset); }
+
 void report_finding(const char *rule, const char *severity, int line, const std::vector<const void *> &sites,
                     const std::string &message) {
     std::string places;

@@ -15,6 +15,7 @@ std::string quoted(const std::string &text);
 
 // A return address in device code as an offset into its library.
 unsigned long code_offset(const void *site);
+const void *code_at(unsigned long offset);
 
 // A finding. `{0}`, `{1}` in the message stand for the places of `sites` (return addresses in device code);
 // the finding's own place is the first site, or `line` where there is none.
