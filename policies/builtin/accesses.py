@@ -78,6 +78,9 @@ class _Walker(Evaluator):
     def declare(self, variable: ast.Variable) -> None:
         if variable.static and not variable.type.const and not _const_elements(variable.type):
             raise Refused("static-local", f"{variable.name} keeps its value between calls", variable.place)
+        if isinstance(variable.type.length, ast.Expr):
+            message = f"{variable.name} is an array of variable length inside a loop"
+            raise Refused("construct", message, variable.place)
         value = None if variable.init is None else self.evaluate(variable.init)
         if variable.type.kind == "array":
             root = f"{variable.name}@{len(self.private)}"

@@ -240,6 +240,11 @@ class _HostPrinter(Printer):
                 if expression.type.kind == "array":
                     return self.raw(expression)
                 return f"{LOAD}({self.address(expression)})"
+            case ast.Call(function="memcpy", arguments=(to, source, size)):
+                moved = ", ".join(self.expression(a, 2) for a in (to, source, size))
+                return f"cudaMemcpy({moved}, cudaMemcpyDeviceToDevice)"
+            case ast.Call(function="memset", arguments=arguments):
+                return f"cudaMemset({', '.join(self.expression(a, 2) for a in arguments)})"
             case ast.Unary(op="&", operand=operand) if self.on_device(operand):
                 return f"({self.address(operand)})"
             case ast.Assign(op=op, target=target, value=value) if self.on_device(target):

@@ -338,23 +338,24 @@ class BodyPrinter(Printer):
                 return lines
             case ast.Jump(kind="continue") if self.depth == 0:
                 return [f"{pad}{self.skip};"]
-            case ast.Evaluate(expression=ast.Assign(op="+=" | "-=" as op, target=target, value=value)):
-                if target in self.atomic:
-                    amount = self.expression(value) if op == "+=" else f"-({self.expression(value)})"
-                    return [f"{pad}{self.atomic_add(target, amount)};"]
+            case ast.Evaluate(expression=ast.Assign(op=op, target=target, value=value)) if (
+                target in self.atomic
+            ):
+                return [f"{pad}{self.atomic_add(target, self.expression(value, 13), op)};"]
             case ast.Evaluate(expression=ast.Step(op=op, target=target)) if target in self.atomic:
-                return [f"{pad}{self.atomic_add(target, '1' if op == '++' else '-1')};"]
+                return [f"{pad}{self.atomic_add(target, '1', op)};"]
         return super().statement(statement, depth)
 
-    def atomic_add(self, target: ast.Expr, amount: str) -> str:
+    def atomic_add(self, target: ast.Expr, amount: str, op: str) -> str:
+        """An update of an integer; one of 64 bits adds as unsigned, which wraps to the same."""
         type = target.type
-        unsigned = "unsigned long long" if type.size == 8 else type.spelling
         address = self.expression(ast.Unary("&", target, CType("pointer", ""), target.place))
         if type.size == 8:
-            address, amount = f"({unsigned} *){address}", f"({unsigned})({amount})"
-        elif amount not in ("1", "-1"):
-            amount = f"({unsigned})({amount})"
-        return f"atomicAdd({address}, {amount})"
+            address = f"(unsigned long long *){address}"
+            amount = f"(unsigned long long){amount}"
+        elif amount != "1":
+            amount = f"({type.spelling}){amount}"
+        return f"atomicAdd({address}, {'-' if op[0] == '-' else ''}{amount})"
 
 
 def iteration(site: Site, printer: Printer, depth: int) -> list[str]:

@@ -14,6 +14,7 @@ from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
 from .flatten import flattened
+from .inline import inlined
 from .loops import Loop, counted
 from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
@@ -44,9 +45,19 @@ def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
     if spec.name in unit.unsupported:
         construct, place = unit.unsupported[spec.name]
         raise Refused("construct", f"{construct} is not translated", place)
-    unit = _prepared(unit, spec)
-    function = unit.functions[spec.name]
-    planner = _Planner(unit, function, spec)
+    try:
+        return _planned(unit, spec)
+    except Refused:
+        function = inlined(unit.functions[spec.name], unit.functions)
+        if function == unit.functions[spec.name]:
+            raise
+        return _planned(dataclasses.replace(unit, functions=unit.functions | {spec.name: function}), spec)
+
+
+def _planned(unit: ast.Unit, spec: FunctionSpec) -> Plan:
+    prepared = _prepared(unit, spec)
+    function = prepared.functions[spec.name]
+    planner = _Planner(prepared, function)
     planner.sequence(function.body.body, pointers.initial(p.name for p in spec.arrays))
     if not planner.plan.nests:
         raise Refused("no-loop", f"{spec.name} has no loop that could run in parallel", function.place)
@@ -66,7 +77,7 @@ def _prepared(unit: ast.Unit, spec: FunctionSpec) -> ast.Unit:
 
 
 class _Planner:
-    def __init__(self, unit: ast.Unit, function: ast.Function, spec: FunctionSpec) -> None:
+    def __init__(self, unit: ast.Unit, function: ast.Function) -> None:
         self.unit = unit
         self.plan = Plan(unit, function)
         self.rest: list[tuple[ast.Stmt | ast.Expr, ...]] = []
@@ -212,6 +223,8 @@ class _Planner:
                         message = f"{name} reads global arrays and is called outside of any parallel loop"
                         raise Refused("unknown-call", message, node.place)
                     self.plan.host_calls |= {name, *called_by(self.unit, name)}
+                case ast.Call(function="memcpy" | "memset") if node is expression and self.moves_arrays(node):
+                    pass
                 case ast.Call(function=name) if not is_library_function(name):
                     raise Refused("unknown-call", f"{name} is not translated", node.place)
                 case (
@@ -221,6 +234,12 @@ class _Planner:
                     raise Refused("construct", f"the global variable {name} is written", node.place)
                 case ast.Subscript() | ast.Unary(op="*") if node.type.kind == "pointer":
                     raise Refused("construct", "a pointer is read from memory", node.place)
+
+    def moves_arrays(self, call: ast.Call) -> bool:
+        """Whether a copy or fill is of arrays on the device."""
+        pointers_ = call.arguments[: 2 if call.function == "memcpy" else 1]
+        roots = [_pointed(p) for p in pointers_]
+        return all(r is not None and r not in self.plan.tables for r in roots)
 
     def return_from_device(self, nest: Nest, statement: ast.Return) -> None:
         """Lets the nest's last kernel store the function's result, where it is made of the one reduction."""
@@ -318,6 +337,19 @@ def _only_read(name: str, body: ast.Stmt) -> bool:
         return all(map(reads, ast.children(node)))
 
     return reads(body)
+
+
+def _pointed(pointer: ast.Expr) -> str | None:
+    """The variable that a pointer is derived from by arithmetic and subscripts; None where it is another."""
+    match pointer:
+        case ast.Cast(operand=inner) | ast.Binary(op="+" | "-", left=inner):
+            return _pointed(inner)
+        case ast.Unary(op="&", operand=ast.Subscript() as inner):
+            return _root(inner)
+        case ast.Name() | ast.Subscript() if pointer.type.element is not None:
+            return _root(pointer)
+        case _:
+            return None
 
 
 def _root(expression: ast.Expr) -> str | None:

@@ -167,6 +167,23 @@ CASES = {
            for (int j = k + 1; j < n; j++) a[i * n + j] -= a[i * n + k] * a[k * n + j]; } }""",
         {"n": 9, "a": doubles(81) + 10 * np.eye(9).ravel()},
     ),
+    "functions that hold the loops": (
+        """#include <math.h>
+           static void step(int n, float k, const float *a, float *b) { for (int i = 1; i < n - 1; i++)
+           b[i] = a[i] + k * (a[i - 1] + a[i + 1] - 2 * a[i]); }
+           static double norm(int n, const float *x) { double s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i];
+           return s; }
+           double f(int n, int steps, float *u, float *v) { double last = 0; for (int t = 0; t < steps; t++) {
+           step(n, 0.1f, u, v); float *s = u; u = v; v = s; last = norm(n - 1, u); if (last < 1) break; }
+           return sqrt(norm(n, v) + last); }""",
+        {"n": 65, "steps": 5, "u": floats(65), "v": floats(65)},
+    ),
+    "copies and fills": (
+        """#include <string.h>
+           void f(int n, int *x, int *y) { memset(y, 0, n * sizeof *y); for (int i = 1; i < n; i++) y[i] += x[i - 1];
+           memcpy(x + 1, y + 1, (n - 2) * sizeof(int)); }""",
+        {"n": N, "x": integers(N), "y": integers(N)},
+    ),
     "histogram": (
         """void f(int h, int w, const unsigned char *x, int *bins) { for (int i = 0; i < h; i++)
            for (int j = 0; j < w; j++) bins[x[i * w + j] / 16] += i - 3; }""",
