@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -64,10 +65,11 @@ def test_only_named_folders_can_be_read(tmp_path):
 def test_only_named_folders_can_be_written(tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "out").mkdir()
-    script = f"echo a > {tmp_path}/out/a; echo b > b; echo c > {tmp_path}/c; echo d > /tmp/cudaperf-escape"
+    escape = Path(tempfile.gettempdir()) / "cudaperf-escape"
+    script = f"echo a > {tmp_path}/out/a; echo b > b; echo c > {tmp_path}/c; echo d > {escape}"
     sandbox.run(["sh", "-c", script], cwd=tmp_path / "own", seconds=10, writable=[tmp_path / "out"])
     assert (tmp_path / "out" / "a").exists()
-    assert not any(p.exists() for p in (tmp_path / "own" / "b", tmp_path / "c", Path("/tmp/cudaperf-escape")))
+    assert not any(p.exists() for p in (tmp_path / "own" / "b", tmp_path / "c", escape))
 
 
 @needs
