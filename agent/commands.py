@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import os
 import secrets
 import sys
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from ..tools.oracle import OracleError
 from ..tools.toolchain import MissingCompiler
 from . import nodes
 from .deliver import OutputError, deliver, prepare
-from .narration import Narrator, comparison
+from .narration import Narrator, comparison, shown_path
 from .port import EnvironmentFault, Listener, UsageError, device_named, policy_named, port, session_for
 from .run import Event, Options, Outcome, Run, RunError, all_runs
 
@@ -59,7 +58,7 @@ def start(
     flags, sources = compiler_arguments(arguments)
     writer = policy_named(policy)
     device_named(device)
-    task = load(file, function, flags, sources)
+    task = load(file, function, flags, sources).model_copy(update={"path": str(file.absolute())})
     folder = (output or Path(f"{task.name}-cuda")).absolute()
     prepare(folder)
     options = Options(
@@ -123,7 +122,9 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
         names = deliver(run, outcome, best, suite, certificate)
     except KeyboardInterrupt:
         narrator.stop()
-        print(f"cudaperf-agent: interrupted; go on with: cudaperf-agent runs resume {run.id}", file=sys.stderr)
+        print(
+            f"cudaperf-agent: interrupted; go on with: cudaperf-agent runs resume {run.id}", file=sys.stderr
+        )
         raise
     finally:
         narrator.stop()
@@ -137,9 +138,7 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
             )
     verdict = "[green]right[/]" if outcome.status == 0 else "[red]no right candidate[/]"
     console.print(f"{verdict}: {escape(outcome.reason)}")
-    folder = run.options.output
-    shown = os.path.relpath(folder) if len(os.path.relpath(folder)) < len(folder) else folder
-    console.print(f"written to {escape(shown)}: {', '.join(names)}", highlight=False)
+    console.print(f"written to {escape(shown_path(run.options.output))}: {', '.join(names)}", highlight=False)
     return outcome.status
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -30,7 +32,9 @@ class Narrator:
 
     def opening(self, task: Task, run: Run) -> None:
         function = task.function
-        self.console.print(f"[bold]{escape(function.name)}[/] of {escape(task.path)}:{function.line}")
+        self.console.print(
+            f"[bold]{escape(function.name)}[/] of {escape(shown_path(task.path))}:{function.line}"
+        )
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         for p in function.parameters:
             extent = "".join(f"[{e}]" for e in p.shape)
@@ -153,6 +157,12 @@ class Narrator:
             "reflect", QUIET, diagnosis.summary + (f" -> {diagnosis.advice}" if diagnosis.advice else "")
         )
         self.console.print()
+
+
+def shown_path(path: str) -> str:
+    """A path as a person would write it here: relative where that is shorter."""
+    relative = os.path.relpath(path)
+    return relative if len(relative) < len(path) else path
 
 
 def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -> Table:

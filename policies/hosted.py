@@ -16,4 +16,6 @@ def hosted_policy(model: str) -> Policy:
             f"--model {model}: hosted models need litellm, which is not installed; "
             "run: pip install 'cudaperf-agent[llm]', or use --policy builtin"
         )
-    raise PolicyError(f"--model {model}: hosted models are not supported yet; use --policy builtin or recorded:FILE")
+    raise PolicyError(
+        f"--model {model}: hosted models are not supported yet; use --policy builtin or recorded:FILE"
+    )

@@ -51,9 +51,7 @@ class Suite:
         self.screen = tuple(made["screen"] or made["accept"][-1:])
         self.accept = tuple(made["accept"])
         progress(total - 1, total, "original on a large case")
-        self.large = self._large() or max(
-            self.accept, key=lambda e: sum(a.nbytes for a in e.case.arrays.values())
-        )
+        self.large = self._large() or max(self.accept, key=_extent)
         self.original_seconds = self.oracle.seconds(self.large.case, 3)
         progress(total, total, "ready")
 
@@ -79,3 +77,9 @@ class Suite:
         if config is None or case_bytes(self.task.function, dict(config.sizes)) <= SMALL_CASE_BYTES:
             return None
         return self._expect(config)
+
+
+def _extent(expectation: Expectation) -> tuple[int, float]:
+    """How large a case is: bytes first, and where the arrays are of fixed size, its integers."""
+    case = expectation.case
+    return sum(a.nbytes for a in case.arrays.values()), sum(v for v in case.scalars.values() if isinstance(v, int))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cudaperf_agent.tools.c.load import load
-from cudaperf_agent.tools.dropin import files, needs_host_file, on_stream
+from cudaperf_agent.tools.dropin import files, needs_host_file, on_stream, without_name
 from cudaperf_agent.tools.records import Candidate, File
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -22,7 +22,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
         ("cudaFree(p);", "cudaFreeAsync(p, S);"),
         ("cudaMemset(p, 0, n);", "cudaMemsetAsync(p, 0, n, S);"),
         ("cudaDeviceSynchronize();", "cudaStreamSynchronize(S);"),
-        ("cudaMemcpy(a, b, n, cudaMemcpyDeviceToDevice);", "cudaMemcpyAsync(a, b, n, cudaMemcpyDeviceToDevice, S);"),
+        (
+            "cudaMemcpy(a, b, n, cudaMemcpyDeviceToDevice);",
+            "cudaMemcpyAsync(a, b, n, cudaMemcpyDeviceToDevice, S);",
+        ),
         (
             "cudaMemcpy(&e, p, 4, cudaMemcpyDeviceToHost);",
             "(cudaMemcpyAsync(&e, p, 4, cudaMemcpyDeviceToHost, S), cudaStreamSynchronize(S));",
@@ -37,11 +40,21 @@ def test_every_launch_and_copy_goes_to_the_stream(written, expected):
     assert on_stream(f"void f() {{ {written} }}", "S") == f"void f() {{ {expected} }}"
 
 
+def test_a_kernel_may_have_the_functions_name():
+    source = "__global__ void f(int n) {} void launch_f(int n) { f<<<1, n>>>(n); } // f_kernel"
+    expected = (
+        "__global__ void f_kernel_(int n) {} void launch_f(int n) { f_kernel_<<<1, n>>>(n); } // f_kernel"
+    )
+    assert without_name(source, "f") == expected
+
+
 def delivered(source: str, tmp_path: Path, function: str | None = None) -> dict[str, str]:
     (tmp_path / "in.c").write_text(source)
     task = load(tmp_path / "in.c", function)
     text = f"__global__ void k() {{}}\n{task.function.launcher_prototype} {{ k<<<1, 1>>>(); }}\n"
-    candidate = Candidate(files=(File(name="k.cu", language="cuda", text=text),), entry=task.function.launcher)
+    candidate = Candidate(
+        files=(File(name="k.cu", language="cuda", text=text),), entry=task.function.launcher
+    )
     return files(task, candidate, "sm_90")
 
 
@@ -64,7 +77,9 @@ def test_a_static_function_with_globals_is_forwarded(tmp_path):
     host = delivered(source, tmp_path, "f")["f.host.c"]
     assert re.search(r"extern void f_cuda\(int n, float \*x, (const )?float \*weight\);", host)
     assert "static void f(int n, float *x)" in host
-    done = subprocess.run(["cc", "-fsyntax-only", "-Wall", "-Werror", "-x", "c", "-"], input=host, text=True, check=False)
+    done = subprocess.run(
+        ["cc", "-fsyntax-only", "-Wall", "-Werror", "-x", "c", "-"], input=host, text=True, check=False
+    )
     assert done.returncode == 0
 
 
