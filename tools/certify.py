@@ -121,21 +121,22 @@ def _target_compiler(task: Task, delivered: dict[str, str], arch: str) -> Delive
 
 
 def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryCheck:
-    """The output and the status of the original program and of the ported one."""
+    """The output and the status of the original program, run three times, and of the ported one."""
     name = "output of the whole program"
     flags = ["-w", *_include_flags(task)]
     sources = [Path(s) for s in task.sources]
     try:
-        original = build_program(
-            [("original.c", task.source)], ["-O2", *flags], sources, ["-lm", *link_flags(task)]
-        )
+        originals = [
+            build_program([("original.c", task.source)], [level, *flags], sources, ["-lm", *link_flags(task)])
+            for level in ("-O2", "-O2", "-O0")
+        ]
         host = f"#define main cudaperf_program_main\n{delivered[f'{task.name}.host.c']}"
         objects = build_objects([("host.c", host)], ["-O2", *flags], sources)
     except CompileError as error:
         return DeliveryCheck(name=name, result="failed", message=str(error))
     with tempfile.TemporaryDirectory(prefix="cudaperf-program-") as folder:
-        runs = [_run(original, Path(folder)) for _ in range(2)]
-        if runs[0] is None or runs[1] is None:
+        runs = [run for program in originals if (run := _run(program, Path(folder))) is not None]
+        if len(runs) < len(originals):
             return DeliveryCheck(
                 name=name, result="skipped", message="the original program does not end by itself"
             )
@@ -148,7 +149,7 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
     if ported.status != runs[0][0]:
         message = f"exit status {ported.status} instead of {runs[0][0]}"
         return DeliveryCheck(name=name, result="failed", message=message)
-    difference = _difference(runs[0][1], runs[1][1], ported.stdout)
+    difference = _difference([output for _, output in runs], ported.stdout)
     if difference is not None:
         return DeliveryCheck(name=name, result="failed", message=difference)
     count = len(runs[0][1].split())
@@ -172,21 +173,26 @@ def _run(program: Path, folder: Path) -> tuple[int, str] | None:
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def _difference(first: str, second: str, ported: str) -> str | None:
-    """The first word that differs; words in which the original differs from itself, such as timings, are left out."""
-    words, again, got = first.split(), second.split(), ported.split()
+def _difference(originals: list[str], ported: str) -> str | None:
+    """The first word that differs from the first original.
+
+    Words in which the original differs from itself, run again or compiled otherwise, such as timings, are left out.
+    """
+    words, got = originals[0].split(), ported.split()
     if len(words) != len(got):
         return f"{len(got)} words instead of {len(words)}"
+    others = [o.split() for o in originals[1:]]
     for i, (word, other) in enumerate(zip(words, got, strict=True)):
-        if len(words) == len(again) and word != again[i]:
-            continue
-        if word != other and not _close(word, other):
+        stable = all(len(o) == len(words) and _close(word, o[i]) for o in others)
+        if stable and not _close(word, other):
             return f"word {i + 1} is {other!r} instead of {word!r}"
     return None
 
 
 def _close(a: str, b: str) -> bool:
     """Whether two words differ only in numbers, and those by no more than rounding in print."""
+    if a == b:
+        return True
     if NUMBER.sub("#", a) != NUMBER.sub("#", b):
         return False
     numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)

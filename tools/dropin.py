@@ -8,6 +8,7 @@ without the function's body.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 import tree_sitter
 import tree_sitter_cuda
@@ -52,19 +53,37 @@ def entry_name(function: FunctionSpec) -> str:
 
 def on_stream(source: str, stream: str = STREAM) -> str:
     """The source with every launch and copy put on a stream, and scratch memory allocated in its order."""
-    text = source.encode()
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
     edits: list[tuple[int, int, str]] = []
-    pending = [parser.parse(text).root_node]
-    while pending:
-        node = pending.pop()
-        pending += node.children
+    for node in _nodes(source):
         if node.type == "kernel_call_syntax":
             given = len([c for c in node.named_children if c.type != "comment"])
             if given < 4:
                 edits.append((node.end_byte - 3, node.end_byte - 3, ", 0" * (3 - given) + f", {stream}"))
         elif node.type == "call_expression":
             edits += _on_stream(node, stream)
+    return _edited(source, edits)
+
+
+def without_name(source: str, name: str) -> str:
+    """The source with what it calls `name` called otherwise, since the drop-in defines that name itself."""
+    found = [n for n in _nodes(source) if n.type == "identifier" and n.text == name.encode()]
+    other = f"{name}_kernel"
+    while re.search(rf"\b{other}\b", source):
+        other += "_"
+    return _edited(source, [(n.start_byte, n.end_byte, other) for n in found])
+
+
+def _nodes(source: str) -> Iterator[tree_sitter.Node]:
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+    pending = [parser.parse(source.encode()).root_node]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += node.children
+
+
+def _edited(source: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    text = source.encode()
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement.encode() + text[end:]
     return text.decode()
@@ -100,6 +119,7 @@ def _cuda(task: Task, candidate: Candidate, arch: str) -> str:
         [*(p.declaration for p in function.parameters), "struct CUstream_st *stream"]
     )
     names = ", ".join(p.name for p in function.parameters)
+    ported = without_name(_without_own_types(candidate.source, function), entry_name(function))
     return f"""\
 // {function.name}() of {source}:{function.line} on the GPU, made and tested by cudaperf-agent.
 // Build: {build_line(task, arch)}
@@ -120,11 +140,11 @@ def _cuda(task: Task, candidate: Candidate, arch: str) -> str:
 // The stream that the launches below run on; set by the entry points.
 static thread_local cudaStream_t {STREAM};
 
-{_without_own_types(on_stream(candidate.source), function).strip()}
+{on_stream(ported).strip()}
 
 // Elements of an array with these extents; an extent below zero holds none.
-static size_t cudaperf_count(long long extent, long long inner = 1) {{
-    return extent > 0 && inner > 0 ? (size_t)extent * (size_t)inner : 0;
+static size_t cudaperf_count(long long a, long long b = 1, long long c = 1, long long d = 1) {{
+    return a > 0 && b > 0 && c > 0 && d > 0 ? (size_t)a * (size_t)b * (size_t)c * (size_t)d : 0;
 }}
 
 static void cudaperf_check(cudaError_t error, const char *what) {{

@@ -13,7 +13,7 @@ from cudaperf_agent.tools.certify import _difference
     ],
 )
 def test_rounding_and_timings_are_no_difference(first, second, ported):
-    assert _difference(first, second, ported) is None
+    assert _difference([first, second], ported) is None
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_rounding_and_timings_are_no_difference(first, second, ported):
     ],
 )
 def test_a_wrong_word_is_found(first, second, ported):
-    assert _difference(first, second, ported) is not None
+    assert _difference([first, second], ported) is not None

@@ -61,6 +61,13 @@ def test_what_the_original_leaves_alone_must_survive():
     assert judged(expected, got, before=before).verdict == "stray-write"
 
 
+def test_a_written_value_may_round_to_what_stood_there():
+    before = np.full(10, 4.0, np.float32)
+    got = before.copy()
+    got[5] = np.nextafter(np.float32(4.0), np.float32(0))
+    assert judged(before, got, before=before, role="inout").verdict == "right"
+
+
 def test_an_unwritten_output_has_its_own_name():
     expected = np.ones(10, np.float32)
     before = poison(expected.dtype, expected.shape, np.random.default_rng(1))
