@@ -8,7 +8,7 @@ from ...tools.c import ast
 from ...tools.c.polynomial import Polynomial, atom, constant
 from . import flow
 from .formula import at_least, comparison, equal
-from .loops import Loop, counted
+from .loops import Loop, break_in, counted, statements_of
 from .mathematics import is_library_function
 from .refusals import Refused
 from .symbolic import Access, Evaluator, Location, Value
@@ -118,13 +118,15 @@ class _Walker(Evaluator):
                 self.statement(statement.init)
             self.repeat(statement.body, statement.condition, statement.step)
             return
-        path, inner, natural = self.path, self.inner, set(self.natural)
+        path, inner, natural, branches = self.path, self.inner, set(self.natural), self.branches
+        if break_in(statements_of(statement.body)) is not None:
+            self.branches += 1
         self.forget([statement.body], statement.place)
         (name,) = self.fresh().names
         self.enter(loop, name)
         self.inner = (*inner, (name, loop))
         self.block((statement.body,))
-        self.path, self.inner, self.natural = path, inner, natural
+        self.path, self.inner, self.natural, self.branches = path, inner, natural, branches
         self.forget([statement.body], statement.place)
         self.env[loop.variable] = self.fresh()
 

@@ -10,7 +10,7 @@ from ...tools.c.ast import declare
 from ...tools.records import FunctionSpec
 from . import flow
 from .definitions import definitions
-from .emit import INDENT, Callee, Printer, folded
+from .emit import ASSIGNMENT, INDENT, UNARY, Callee, Printer, folded
 from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, is_rows, with_const_elements, wrapped
 from .nest import Nest
 from .plan import Plan, globals_of, helpers
@@ -196,7 +196,7 @@ class _HostPrinter(Printer):
                 lines = []
                 if value is not None and self.target is not None and statement not in self.stored:
                     type = self.plan.function.result.spelling
-                    lines = [f"{pad}{STORE}({self.target.name}, ({type}){self.expression(value, 13)});"]
+                    lines = [f"{pad}{STORE}({self.target.name}, ({type}){self.expression(value, UNARY)});"]
                 return [*lines, *self.frees(depth), f"{pad}return;"]
             case ast.Declare(variables=variables):
                 kept = tuple(v for v in variables if v.name not in self.plan.scratch)
@@ -241,14 +241,14 @@ class _HostPrinter(Printer):
                     return self.raw(expression)
                 return f"{LOAD}({self.address(expression)})"
             case ast.Call(function="memcpy", arguments=(to, source, size)):
-                moved = ", ".join(self.expression(a, 2) for a in (to, source, size))
+                moved = ", ".join(self.expression(a, ASSIGNMENT) for a in (to, source, size))
                 return f"cudaMemcpy({moved}, cudaMemcpyDeviceToDevice)"
             case ast.Call(function="memset", arguments=arguments):
-                return f"cudaMemset({', '.join(self.expression(a, 2) for a in arguments)})"
+                return f"cudaMemset({', '.join(self.expression(a, ASSIGNMENT) for a in arguments)})"
             case ast.Unary(op="&", operand=operand) if self.on_device(operand):
                 return f"({self.address(operand)})"
             case ast.Assign(op=op, target=target, value=value) if self.on_device(target):
-                text = self.expression(value, 13)
+                text = self.expression(value, UNARY)
                 type = target.type.spelling
                 if op != "=":
                     text = f"({LOAD}({self.address(target)}) {op[:-1]} {text})"

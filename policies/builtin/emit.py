@@ -22,8 +22,10 @@ _PRECEDENCE = {
     )
     for op in ops.split()
 }
-_COMMA, _ASSIGN, _CONDITIONAL = 1, 2, 2
-_UNARY, _POSTFIX, _PRIMARY = 13, 14, 15
+# How tightly an expression must bind to stand without parentheses.
+COMMA, ASSIGNMENT, CONDITIONAL = 1, 2, 2
+RELATIONAL, ADDITIVE = _PRECEDENCE["<"], _PRECEDENCE["+"]
+UNARY, POSTFIX, PRIMARY = 13, 14, 15
 # Compilers warn where these are mixed without parentheses, and people misread them.
 _CLARIFIED = {
     "&&": ("||",),
@@ -64,7 +66,7 @@ class Printer:
 
     # Expressions.
 
-    def expression(self, expression: ast.Expr, level: int = _COMMA) -> str:
+    def expression(self, expression: ast.Expr, level: int = COMMA) -> str:
         """The text, in parentheses where it binds looser than `level`."""
         text = self.override(expression)
         if text is not None:
@@ -75,49 +77,49 @@ class Printer:
     def _spelled(self, expression: ast.Expr) -> tuple[str, int]:
         match expression:
             case ast.Literal(text=text, value=value):
-                return text, _PRIMARY if value >= 0 and not text.startswith("-") else _UNARY
+                return text, PRIMARY if value >= 0 and not text.startswith("-") else UNARY
             case ast.Name(name=name):
-                return name, _PRIMARY
+                return name, PRIMARY
             case ast.Subscript(base=base, index=index):
-                return f"{self.expression(base, _POSTFIX)}[{self.expression(index)}]", _POSTFIX
+                return f"{self.expression(base, POSTFIX)}[{self.expression(index)}]", POSTFIX
             case ast.Member(base=base, field=field, arrow=arrow):
-                return f"{self.expression(base, _POSTFIX)}{'->' if arrow else '.'}{field}", _POSTFIX
+                return f"{self.expression(base, POSTFIX)}{'->' if arrow else '.'}{field}", POSTFIX
             case ast.Unary(op=op, operand=operand):
-                inner = self.expression(operand, _UNARY)
-                return f"{op}({inner})" if inner.startswith(op) else f"{op}{inner}", _UNARY
+                inner = self.expression(operand, UNARY)
+                return f"{op}({inner})" if inner.startswith(op) else f"{op}{inner}", UNARY
             case ast.Binary(op=op, left=left, right=right):
                 level = _PRECEDENCE[op]
                 return f"{self._operand(left, op, level)} {op} {self._operand(right, op, level + 1)}", level
             case ast.Assign(op=op, target=target, value=value):
                 converted = (
-                    self.converted(value, target.type) if op == "=" else self.expression(value, _ASSIGN)
+                    self.converted(value, target.type) if op == "=" else self.expression(value, ASSIGNMENT)
                 )
                 if op != "=" and target.type.kind == "enum":
                     both = ast.Binary(op[:-1], target, value, value.type, expression.place)
                     op, converted = "=", self.converted(both, target.type)
-                return f"{self.expression(target, _UNARY)} {op} {converted}", _ASSIGN
+                return f"{self.expression(target, UNARY)} {op} {converted}", ASSIGNMENT
             case ast.Step(op=op, prefix=True, target=target):
-                return f"{op}{self.expression(target, _UNARY)}", _UNARY
+                return f"{op}{self.expression(target, UNARY)}", UNARY
             case ast.Step(op=op, target=target):
-                return f"{self.expression(target, _POSTFIX)}{op}", _POSTFIX
+                return f"{self.expression(target, POSTFIX)}{op}", POSTFIX
             case ast.Conditional(condition=condition, then=then, otherwise=otherwise):
-                first = self.expression(condition, _CONDITIONAL + 1)
+                first = self.expression(condition, CONDITIONAL + 1)
                 return (
-                    f"{first} ? {self.expression(then)} : {self.expression(otherwise, _ASSIGN)}",
-                    _CONDITIONAL,
+                    f"{first} ? {self.expression(then)} : {self.expression(otherwise, ASSIGNMENT)}",
+                    CONDITIONAL,
                 )
             case ast.Cast(operand=operand, type=type):
-                return f"({declare(type)}){self.expression(operand, _UNARY)}", _UNARY
+                return f"({declare(type)}){self.expression(operand, UNARY)}", UNARY
             case ast.Call():
-                return self._call(expression), _POSTFIX
+                return self._call(expression), POSTFIX
             case ast.InitList(items=items, type=type):
-                return self._braces(items, type), _PRIMARY
+                return self._braces(items, type), PRIMARY
 
     def _operand(self, operand: ast.Expr, op: str, level: int) -> str:
         mixed = isinstance(operand, ast.Binary) and operand.op in _CLARIFIED.get(op, ())
         if op == "||" and isinstance(operand, ast.Binary) and operand.op == "&&":
             mixed = True
-        return self.expression(operand, _PRIMARY if mixed else level)
+        return self.expression(operand, PRIMARY if mixed else level)
 
     def converted(self, value: ast.Expr, target: CType) -> str:
         """The value as an assignment to `target` needs it in C++."""
@@ -127,8 +129,8 @@ class Printer:
             void = source.element.kind == "void" and target.element.kind != "void"
             silent = void or (source.element.const and not target.element.const)
         if silent:
-            return f"({declare(target)}){self.expression(value, _UNARY)}"
-        return self.expression(value, _ASSIGN)
+            return f"({declare(target)}){self.expression(value, UNARY)}"
+        return self.expression(value, ASSIGNMENT)
 
     def _call(self, call: ast.Call) -> str:
         helper = self.calls.get(call.function)
@@ -136,10 +138,10 @@ class Printer:
             given = zip(call.arguments, helper.parameters, strict=True)
             arguments = [*(self.converted(a, type) for a, type in given), *helper.globals]
             return f"{helper.name}({', '.join(arguments)})"
-        arguments = [self.expression(a, _ASSIGN) for a in call.arguments]
+        arguments = [self.expression(a, ASSIGNMENT) for a in call.arguments]
         for i, wanted in enumerate(parameters_of(call.function)):
             if call.arguments[i].type.spelling != wanted:
-                arguments[i] = f"({wanted}){self.expression(call.arguments[i], _UNARY)}"
+                arguments[i] = f"({wanted}){self.expression(call.arguments[i], UNARY)}"
         return f"{call.function}({', '.join(arguments)})"
 
     def _braces(self, items: Iterable[ast.Expr], type: CType) -> str:
@@ -150,9 +152,9 @@ class Printer:
             assert target is not None
             exact = isinstance(item, ast.InitList) or item.type.spelling == target.spelling
             spelled.append(
-                self.expression(item, _ASSIGN)
+                self.expression(item, ASSIGNMENT)
                 if exact or not target.scalar
-                else f"({target.spelling}){self.expression(item, _UNARY)}"
+                else f"({target.spelling}){self.expression(item, UNARY)}"
             )
         return "{" + ", ".join(spelled) + "}"
 

@@ -128,3 +128,17 @@ def _natural(value: ast.Expr) -> bool:
 def statements_of(body: ast.Stmt) -> tuple[ast.Stmt, ...]:
     """The statements of a loop's or function's body."""
     return body.body if isinstance(body, ast.Block) else (body,)
+
+
+def break_in(body: tuple[ast.Stmt, ...]) -> ast.Jump | None:
+    """A ``break`` that ends the loop whose body this is."""
+    for statement in body:
+        match statement:
+            case ast.Jump(kind="break"):
+                return statement
+            case ast.For() | ast.While():
+                continue
+        found = break_in(tuple(c for c in ast.children(statement) if isinstance(c, ast.Stmt)))
+        if found is not None:
+            return found
+    return None

@@ -10,7 +10,7 @@ from . import flow
 from .accesses import accesses_of
 from .dependence import Conflict, Overlap, conflicts
 from .emit import Printer
-from .loops import Loop, counted, statements_of
+from .loops import Loop, break_in, counted, statements_of
 from .mathematics import is_library_function
 from .reduction import Reduction, reduction_of
 from .refusals import Refused, loop_at
@@ -83,20 +83,6 @@ def _check_exits(statement: ast.For) -> None:
             raise Refused("return-in-loop", message, node.place)
 
 
-def _leaves_early(body: tuple[ast.Stmt, ...]) -> ast.Jump | None:
-    """A ``break`` that ends the loop whose body this is."""
-    for statement in body:
-        match statement:
-            case ast.Jump(kind="break"):
-                return statement
-            case ast.For() | ast.While():
-                continue
-        found = _leaves_early(tuple(c for c in ast.children(statement) if isinstance(c, ast.Stmt)))
-        if found is not None:
-            return found
-    return None
-
-
 def _perfect(loop: Loop) -> tuple[list[Loop], list[tuple[ast.Stmt, ...]]]:
     """Loops nested in one another with nothing between them but what each iteration may compute again.
 
@@ -137,7 +123,7 @@ def _repeatable(statement: ast.Stmt) -> bool:
 
 def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], around: Surroundings) -> Nest:
     for loop in loops:
-        exit_ = _leaves_early(statements_of(loop.statement.body))
+        exit_ = break_in(statements_of(loop.statement.body))
         if exit_ is not None:
             raise Refused(
                 "loop-exit", f"{loop_at(loop.place)} may end early at line {exit_.place.line}", exit_.place

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from ...tools.c import ast
 from . import flow
+from .body import BodyPrinter
 from .emit import INDENT, Printer
-from .kernel import MOST_BLOCKS_Y, Axis, BodyPrinter, Code, Index, Site, axes, blocks, guarded, launch, stride
+from .indexing import MOST_BLOCKS_Y, Axis, Index, axes, blocks, guarded, stride
+from .kernel import Code, Site, launch
 from .loops import Loop, counted, statements_of
 from .nest import Nest
 from .symbolic import Access

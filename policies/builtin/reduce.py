@@ -11,21 +11,10 @@ import re
 from ...tools.c import ast
 from ...tools.c.ast import declare
 from . import flow
+from .body import BodyPrinter, iteration
 from .emit import INDENT, Printer
-from .kernel import (
-    LOAD,
-    BodyPrinter,
-    Code,
-    Index,
-    Launch,
-    Site,
-    axes,
-    blocks,
-    index,
-    iteration,
-    launch,
-    wrapped,
-)
+from .indexing import Index, axes, blocks, index
+from .kernel import LOAD, Code, Launch, Site, launch, wrapped
 from .reduction import Reduction
 from .threads import Mapping
 from .tree import Names

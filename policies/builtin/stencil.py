@@ -10,21 +10,11 @@ from dataclasses import dataclass, field
 
 from ...tools.c import ast
 from ...tools.c.polynomial import Polynomial, atom, constant, from_expr
+from .body import BodyPrinter, iteration
 from .dependence import divided
-from .emit import INDENT
-from .kernel import (
-    MOST_BLOCKS_Y,
-    Axis,
-    BodyPrinter,
-    Code,
-    Index,
-    Site,
-    axes,
-    blocks,
-    guarded,
-    iteration,
-    launch,
-)
+from .emit import INDENT, RELATIONAL
+from .indexing import MOST_BLOCKS_Y, Axis, Index, axes, blocks, guarded, linear
+from .kernel import Code, Site, launch
 from .loops import Loop
 from .nest import Nest
 from .symbolic import Access
@@ -102,19 +92,15 @@ def _tile(root: str, accesses: list[Access], loops: tuple[Loop, ...]) -> Tile | 
         touched |= points
     if len(strides) != 1 or len(touched) < FEWEST_READS:
         return None
-    low, high = (tuple(pick(column) for column in zip(*touched, strict=True)) for pick in (min, max))
-    corners = set(itertools.product(*zip(low, high, strict=True)))
-    cross = all(sum(d != 0 for d in offset) <= 1 for offset in touched)
-    # Elements of the tile that no iteration reads may lie outside of the array.
-    if not (cross or corners <= touched) or max(map(abs, (*low, *high))) > LARGEST_HALO:
-        return None
-    low, high = (tuple(pick(d, 0) for d in offset) for pick, offset in ((min, low), (max, high)))
-    if corners <= touched and set(itertools.product(*zip(low, high, strict=True))) <= touched:
-        cross = False
-    elif not cross:
+    reached = {*touched, (0,) * len(loops)}
+    low, high = (tuple(pick(column) for column in zip(*reached, strict=True)) for pick in (min, max))
+    whole = set(itertools.product(*zip(low, high, strict=True))) <= touched
+    cross = len(loops) > 1 and all(sum(d != 0 for d in offset) <= 1 for offset in touched)
+    # Corners of the tile that no iteration reads may lie outside of the array.
+    if not (whole or cross) or max(map(abs, (*low, *high))) > LARGEST_HALO:
         return None
     element = accesses[0].expression.type
-    return Tile(root, element, strides.pop(), low, high, cross and len(loops) > 1, _named(accesses, offsets))
+    return Tile(root, element, strides.pop(), low, high, not whole, _named(accesses, offsets))
 
 
 def _placed(
@@ -158,12 +144,11 @@ def constant_values(access: Access, offset: tuple[Polynomial, ...]) -> set[Offse
                 first.value, last if loop.step > 0 else bound.value - loop.inclusive, loop.step
             )
     names = sorted(frozenset().union(*(p.names for p in offset)))
-    if any(name not in ranges for name in names):
-        return None
-    if any(loop_name not in ranges for loop_name, _ in access.inner):
+    inner = {name for name, _ in access.inner}
+    if not inner.issuperset(names) or not all(ranges.get(name) for name in inner):
         return None
     values = list(itertools.islice(itertools.product(*(ranges[n] for n in names)), MOST_OFFSETS + 1))
-    if not values or len(values) > MOST_OFFSETS:
+    if len(values) > MOST_OFFSETS:
         return None
     points = set()
     for value in values:
@@ -305,7 +290,7 @@ def _loading(
     within = [f"{places[a]} {indices[a].loop.comparison} {_beyond(indices[a], high[a])}" for a in axes_]
     if tile.cross:
         sides = [
-            f"({places[a]} >= {indices[a].printer.expression(indices[a].loop.first, 10)}"
+            f"({places[a]} >= {indices[a].printer.expression(indices[a].loop.first, RELATIONAL)}"
             f" && {indices[a].inside.replace(indices[a].counter, places[a], 1)})"
             for a in axes_
         ]
@@ -325,5 +310,5 @@ def _beyond(index: Index, by: int) -> str:
     """The bound of a loop, moved by the halo."""
     if by == 0:
         return index.bound
-    bound = from_expr(index.loop.bound)
+    bound = linear(index.loop.bound)
     return f"{index.bound} + {by}" if bound is None else (bound + by).to_c()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .kernel import Code, Site, by_contiguity, contiguous_accesses
+from .indexing import by_contiguity, contiguous_accesses
+from .kernel import Code, Site
 from .nest import Nest
 from .product import is_product, product_kernel
 from .reduce import reduction_kernels

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .body import BodyPrinter, iteration
 from .emit import INDENT
-from .kernel import (
-    MOST_BLOCKS_Y,
-    Axis,
-    BodyPrinter,
-    Code,
-    Site,
-    axes,
-    blocks,
-    guarded,
-    index,
-    iteration,
-    launch,
-)
+from .indexing import MOST_BLOCKS_Y, Axis, axes, blocks, guarded, index
+from .kernel import Code, Site, launch
 from .loops import Loop
 
 Shape = tuple[int, ...]

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from ...tools.c import ast
 from ...tools.c.polynomial import atom, from_expr
-from .emit import INDENT
-from .kernel import BodyPrinter, Code, Site, blocks, guarded, iteration, launch
+from .body import BodyPrinter, iteration
+from .emit import INDENT, RELATIONAL
+from .indexing import blocks, guarded
+from .kernel import Code, Site, launch
 from .loops import Loop
 from .nest import Nest
 from .reduce import MOST_BLOCKS, finished, reducing_kernel, reduction_kernels
@@ -95,7 +97,7 @@ def vector_kernels(site: Site) -> Code:
     plain = (reduction_kernels if site.nest.reductions else map_kernel)(site, NAIVE)
     first = names.fresh("first")
     position = f"{lanes} * ((long long)blockIdx.x * blockDim.x + threadIdx.x)"
-    bound = BodyPrinter(site).expression(loop.bound, 10)
+    bound = BodyPrinter(site).expression(loop.bound, RELATIONAL)
 
     def words(depth: int) -> list[str]:
         return _words(vector, arrays, lanes, first, bound, names, depth)

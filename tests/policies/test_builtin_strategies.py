@@ -103,6 +103,12 @@ def test_guarded_neighbours_are_not_tiled():
     assert "tiled" not in ports(source)
 
 
+def test_a_loop_that_may_end_early_is_not_tiled():
+    source = """void f(int n, const float *a, float *b) { for (int i = 2; i < n - 2; i++) { float s = 0;
+        for (int d = -2; d <= 2; d++) { s += a[i + d]; if (s > 2) break; } b[i] = s; } }"""
+    assert "tiled" not in ports(source)
+
+
 def test_conditional_writes_are_not_vectorized():
     source = (
         "void f(int n, const float *x, float *y) { for (int i = 0; i < n; i++) if (x[i] > 0) y[i] = x[i]; }"
