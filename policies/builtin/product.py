@@ -77,7 +77,7 @@ def product_of(nest: Nest) -> Product | None:
         return None
     by_axis = axes(nest)
     factors = [f for f in (_factor(a, loop, by_axis, nest) for a in nest.accesses) if f is not None]
-    if sorted(f.axis for f in factors) != ["x", "y"]:
+    if sorted(f.axis for f in factors) != ["x", "y"] or not _is_all_factors(statement, loop, factors):
         return None
     memory = None if isinstance(target, ast.Name) else target
     if memory is not None and not _held(memory, loop, nest):
@@ -120,6 +120,23 @@ def _factor(access: Access, loop: Loop, by_axis: dict[Axis, Loop], nest: Nest) -
     return Factor(access, axis, along_sum)
 
 
+def _is_all_factors(statement: ast.Stmt, loop: Loop, factors: list[Factor]) -> bool:
+    """Whether a statement reads memory, and the sum's variable, in its factors alone: so that all threads may run it,
+    on zeros beyond the end."""
+    own = {f.access.expression for f in factors}
+
+    def clean(node: ast.Expr | ast.Stmt) -> bool:
+        if node in own:
+            return True
+        if isinstance(node, ast.Subscript | ast.Member) or (isinstance(node, ast.Unary) and node.op == "*"):
+            return False
+        named = isinstance(node, ast.Name) and node.name == loop.variable
+        return not named and all(map(clean, ast.children(node)))
+
+    assert isinstance(statement, ast.Evaluate) and isinstance(statement.expression, ast.Assign)
+    return clean(statement.expression.value)
+
+
 def _held(target: ast.Expr, loop: Loop, nest: Nest) -> bool:
     """Whether an element of memory can be held in a register throughout the sum."""
     place = next(a.location for a in nest.accesses if a.expression == target)
@@ -139,7 +156,7 @@ def product_kernel(site: Site) -> Code:
     names = site.names()
     by_axis = axes(site.nest)
     printer = BodyPrinter(site)
-    first_sum, end_sum = names.fresh(f"{product.sum.variable}0"), names.fresh(f"{product.sum.variable}_end")
+    first_sum = names.fresh(f"{product.sum.variable}0")
     y0, register = names.fresh("y0"), names.fresh("total")
     indices = {a: Index(loop, a, names.fresh(f"t{a}"), printer) for a, loop in by_axis.items()}
     tiles = {f: names.fresh(f"{f.access.location.root}_tile") for f in product.factors}
@@ -147,11 +164,7 @@ def product_kernel(site: Site) -> Code:
     sum_index = Index(product.sum, "x", first_sum, printer)
 
     spelled: dict[ast.Expr, str] = {
-        f.access.expression: (
-            f"{tiles[f]}[threadIdx.y][{k} - {first_sum}]"
-            if f.axis == "y"
-            else f"{tiles[f]}[{k} - {first_sum}][threadIdx.x]"
-        )
+        f.access.expression: tiles[f] + (f"[threadIdx.y][{k}]" if f.axis == "y" else f"[{k}][threadIdx.x]")
         for f in product.factors
     }
     if product.target is not None:
@@ -181,15 +194,10 @@ def product_kernel(site: Site) -> Code:
     ]
     for f, name in tiles.items():
         lines += [f"{INDENT * 3}{line}" for line in _loading(f, name, product, indices, first_sum, y0)]
-    bound = sum_index.bound if not product.sum.inclusive else f"{sum_index.bound} + 1"
-    step = f"{product.sum.type.spelling} {k} = {first_sum}; {k} < {end_sum}; {k}++"
     lines += [
         f"{INDENT * 3}__syncthreads();",
-        f"{INDENT * 3}const long long {end_sum} = {first_sum} + {TILE} < {bound} ? {first_sum} + {TILE} : {bound};",
-        f"{INDENT * 3}if ({inside}) {{",
-        f"{INDENT * 4}for ({step})",
-        *inner.statement(product.statement, 5),
-        f"{INDENT * 3}}}",
+        f"{INDENT * 3}for (int {k} = 0; {k} < {TILE}; {k}++)",
+        *inner.statement(product.statement, 4),
         f"{INDENT * 3}__syncthreads();",
         f"{INDENT * 2}}}",
     ]
@@ -206,34 +214,25 @@ def product_kernel(site: Site) -> Code:
 def _before(site: Site, product: Product, held: ast.Variable | None, inside: str) -> list[str]:
     """Declarations for all threads, and their values for those inside the loops."""
     printer = BodyPrinter(site)
-    declared = [
+    own = tuple(
         ast.Variable(n.name, n.type, n.place) for n in site.nest.private if n.name != product.sum.variable
-    ]
-    guarded_statements: list[ast.Stmt] = []
-    for statement in product.before:
+    )
+    last = () if held is None else (dataclasses.replace(held, init=product.target),)
+    place = product.sum.place
+    lines: list[str] = []
+    statements: list[ast.Stmt] = []
+    for statement in (ast.Declare(own, place), *product.before, ast.Declare(last, place)):
         if not isinstance(statement, ast.Declare):
-            guarded_statements.append(statement)
+            statements.append(statement)
             continue
         for v in statement.variables:
-            known = v.init is None or isinstance(v.init, ast.Literal)
-            declared.append(v if known else dataclasses.replace(v, init=None))
-            if v.init is not None and not known:
-                name = ast.Name(v.name, "local", v.type, v.place)
-                assign = ast.Assign("=", name, v.init, v.type, v.place)
-                guarded_statements.append(ast.Evaluate(assign, v.place))
-    if held is not None and product.target is not None:
-        declared.append(held)
-        name = ast.Name(held.name, "local", held.type, held.place)
-        assign = ast.Assign("=", name, product.target, held.type, held.place)
-        guarded_statements.append(ast.Evaluate(assign, held.place))
-    lines = [
-        f"{line};"
-        for v in declared
-        for line in printer.declarations(
-            (dataclasses.replace(v, type=dataclasses.replace(v.type, const=False)),)
-        )
-    ]
-    return [*lines, *_where(inside, printer.statements(guarded_statements, 1), 0)]
+            type = dataclasses.replace(v.type, const=False)
+            known = v.init if isinstance(v.init, ast.Literal) else None
+            lines.append(f"{ast.declare(type, v.name)} = {printer.expression(known) if known else 0};")
+            if v.init is not None and known is None:
+                name = ast.Name(v.name, "local", type, v.place)
+                statements.append(ast.Evaluate(ast.Assign("=", name, v.init, type, v.place), v.place))
+    return [*lines, *_where(inside, printer.statements(statements, 1), 0)]
 
 
 def _where(inside: str, lines: list[str], depth: int) -> list[str]:
@@ -270,7 +269,5 @@ def _loading(
         f"{at} {part.comparison} {Index(part, 'x', '', printer).bound}"
         for at, part in ((at_loop, loop), (at_sum, sum_loop))
     ]
-    return [
-        f"if ({' && '.join(checks)})",
-        f"{INDENT}{name}[{row}][{column}] = {printer.expression(factor.access.expression)};",
-    ]
+    value = printer.expression(factor.access.expression)
+    return [f"{name}[{row}][{column}] = {' && '.join(checks)} ? {value} : 0;"]

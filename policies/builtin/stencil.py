@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field
 
 from ...tools.c import ast
@@ -20,13 +21,16 @@ from .nest import Nest
 from .symbolic import Access
 from .tree import Names
 
-BLOCKS = ((256,), (32, 8))
+Shape = tuple[int, ...]
+Offset = tuple[int, ...]
+
+# Threads of a block and the iterations that it covers, along x and y, for one and two parallel loops.
+BLOCKS: tuple[Shape, ...] = ((256,), (32, 8))
+COVERED: tuple[Shape, ...] = ((1024,), (32, 32))
 LARGEST_HALO = 8
 MOST_SHARED_BYTES = 48 * 1024
 FEWEST_READS = 3
 MOST_OFFSETS = 1024
-
-Offset = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,11 @@ class Tile:
     cross: bool
     offsets: dict[ast.Expr, tuple[Polynomial, ...]] = field(hash=False)
 
-    def extents(self, block: tuple[int, ...]) -> tuple[int, ...]:
-        """The tile's size for a block, rows first."""
-        return tuple(
-            size + high - low for size, low, high in zip(reversed(block), self.low, self.high, strict=True)
-        )
+    @property
+    def extents(self) -> Shape:
+        """The tile's size, rows first."""
+        covered = reversed(COVERED[len(self.low) - 1])
+        return tuple(n + high - low for n, low, high in zip(covered, self.low, self.high, strict=True))
 
 
 def is_stencil(nest: Nest) -> bool:
@@ -70,8 +74,7 @@ def tiles(nest: Nest) -> tuple[Tile, ...]:
             tile = _tile(root, own, loops)
             if tile is not None:
                 found.append(tile)
-    block = BLOCKS[len(loops) - 1]
-    while found and sum(_bytes(t, block) for t in found) > MOST_SHARED_BYTES:
+    while sum(map(_bytes, found)) > MOST_SHARED_BYTES:
         found.pop()
     return tuple(found)
 
@@ -184,11 +187,8 @@ def _continues(body: tuple[ast.Stmt, ...]) -> bool:
     return False
 
 
-def _bytes(tile: Tile, block: tuple[int, ...]) -> int:
-    size = tile.element.size or 8
-    for extent in tile.extents(block):
-        size *= extent
-    return size
+def _bytes(tile: Tile) -> int:
+    return math.prod((tile.element.size or 8, *tile.extents))
 
 
 # The kernel.
@@ -197,7 +197,7 @@ def _bytes(tile: Tile, block: tuple[int, ...]) -> int:
 def stencil_kernel(site: Site) -> Code:
     names = site.names()
     by_axis = axes(site.nest)
-    block: tuple[int, ...] = BLOCKS[len(by_axis) - 1]
+    block, covered = BLOCKS[len(by_axis) - 1], COVERED[len(by_axis) - 1]
     shared = {tile: names.fresh(f"{tile.array}_tile") for tile in tiles(site.nest)}
     place = {a: names.fresh(c) for a, c in (("x", "c"), ("y", "r")) if a in by_axis}
     spelled = {
@@ -211,41 +211,47 @@ def stencil_kernel(site: Site) -> Code:
 
     lines = [site.head(site.kernel, site.parameters()), "{"]
     lines += [
-        f"{INDENT}__shared__ {tile.element.spelling} {name}{''.join(f'[{e}]' for e in tile.extents(block))};"
+        f"{INDENT}__shared__ {tile.element.spelling} {name}{''.join(f'[{e}]' for e in tile.extents)};"
         for tile, name in shared.items()
     ]
     lines += site.table_lines(1)
     x = indices["x"]
-    lines.append(f"{INDENT}const long long {first['x']} = {x.value(f'(long long)blockIdx.x * {block[0]}')};")
+    lines.append(
+        f"{INDENT}const long long {first['x']} = {x.value(f'(long long)blockIdx.x * {covered[0]}')};"
+    )
     depth = 1
     if "y" in indices:
         y = indices["y"]
-        start = y.value(f"(long long)blockIdx.y * {block[1]}")
+        start = y.value(f"(long long)blockIdx.y * {covered[1]}")
         inside = y.inside.replace(y.counter, first["y"], 1)
         lines += [
             f"{INDENT}for (long long {first['y']} = {start}; {inside};",
-            f"{INDENT}     {first['y']} += (long long)gridDim.y * {block[1]}) {{",
+            f"{INDENT}     {first['y']} += (long long)gridDim.y * {covered[1]}) {{",
         ]
         depth = 2
     pad = INDENT * depth
     for tile, name in shared.items():
         lines += [pad + line for line in _loading(tile, name, indices, first, place, block, site)]
     lines.append(f"{pad}__syncthreads();")
-    lines += [f"{pad}const long long {i.counter} = {first[a]} + threadIdx.{a};" for a, i in indices.items()]
-    lines.append(f"{pad}if ({' && '.join(i.inside for i in reversed(indices.values()))}) {{")
+    *fixed, strided = indices
+    lines += [f"{pad}const int {place[a]} = threadIdx.{a};" for a in fixed]
+    n = "xy".index(strided)
+    head = f"int {place[strided]} = threadIdx.{strided}; {place[strided]} < {covered[n]}"
+    lines.append(f"{pad}for ({head}; {place[strided]} += {block[n]}) {{")
+    inner = pad + INDENT
+    for a, i in reversed(indices.items()):
+        lines.append(f"{inner}const long long {i.counter} = {first[a]} + {place[a]};")
+    lines.append(f"{inner}if ({' && '.join(i.inside for i in reversed(indices.values()))}) {{")
     for i in reversed(indices.values()):
-        lines += [f"{pad}{INDENT}{line}" for line in i.variable()]
-    local = ", ".join(f"{place[a]} = threadIdx.{a}" for a in reversed(indices))
-    lines.append(f"{pad}{INDENT}const int {local};")
-    lines += iteration(site, printer, depth + 1)
-    lines.append(f"{pad}}}")
+        lines += [f"{inner}{INDENT}{line}" for line in i.variable()]
+    lines += [*iteration(site, printer, depth + 2), f"{inner}}}", f"{pad}}}"]
     if "y" in indices:
         lines += [f"{pad}__syncthreads();", f"{INDENT}}}"]
     lines.append("}")
 
     grid = [
         blocks(loop, size, most=None if a == "x" else MOST_BLOCKS_Y)
-        for (a, loop), size in zip(by_axis.items(), block, strict=True)
+        for (a, loop), size in zip(by_axis.items(), covered, strict=True)
     ]
     run = launch(names, site.kernel, block, grid, site.arguments())
     return Code(("\n".join(lines),), guarded(site.nest.loops, run.lines))
@@ -266,14 +272,14 @@ def _loading(
     indices: dict[Axis, Index],
     first: dict[Axis, str],
     counters: dict[Axis, str],
-    block: tuple[int, ...],
+    block: Shape,
     site: Site,
 ) -> list[str]:
     """Lines by which a block's threads load a tile: all of it that lies within reach of the loops."""
     axes_: tuple[Axis, ...] = tuple(reversed(indices))
     names = Names((*site.used, *first.values(), *counters.values()))
     places = {a: names.fresh({"y": "row", "x": "column"}[a]) for a in axes_}
-    extents = dict(zip(axes_, tile.extents(block), strict=True))
+    extents = dict(zip(axes_, tile.extents, strict=True))
     low, high = (dict(zip(axes_, side, strict=True)) for side in (tile.low, tile.high))
     lines, depth = [], 0
     for a in axes_:

@@ -6,6 +6,7 @@ plain kernel where an array does not start at a multiple of the word.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ...tools.c import ast
@@ -170,12 +171,10 @@ def _words(
             lines.append(f"{inner}{type} {name}[{lanes}] = {{{parts}}};")
         else:
             lines.append(f"{inner}{type} {name}[{lanes}];")
-    lines += [
-        f"{inner}for (int {lane} = 0; {lane} < {lanes}; {lane}++) {{",
-        f"{inner}{INDENT}{_variable(loop, f'({first} + {lane})')}",
-        *iteration(site, printer, depth + 2),
-        f"{inner}}}",
-    ]
+    body = iteration(site, printer, depth + 2)
+    if any(re.search(rf"\b{loop.variable}\b", line) for line in body):
+        body.insert(0, f"{inner}{INDENT}{_variable(loop, f'({first} + {lane})')}")
+    lines += [f"{inner}for (int {lane} = 0; {lane} < {lanes}; {lane}++) {{", *body, f"{inner}}}"]
     for a in arrays:
         if a.writes:
             parts = ", ".join(f"{held[a.array]}[{n}]" for n in range(lanes))
