@@ -202,8 +202,8 @@ def _filled(
         last = int(high if high is not None else first + 100)
         return rng.integers(first, last, endpoint=True, size=shape).astype(dtype)
     if low is not None or high is not None:
-        first = low if low is not None else (high or 0.0) - 1.0
-        return rng.uniform(first, high if high is not None else first + 1.0, size=shape).astype(dtype)
+        bottom = low if low is not None else (high or 0.0) - 1.0
+        return rng.uniform(bottom, high if high is not None else bottom + 1.0, size=shape).astype(dtype)
     if fill == "signed":
         return rng.standard_normal(shape).astype(dtype)
     if fill == "small-integers":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +42,10 @@ C_TYPES = {
     "longdouble": "long double",
     **{f"{u}int{bits}": f"__{u.upper()}INT{bits}_TYPE__" for u in ("", "u") for bits in (8, 16, 32, 64)},
 }
+
+
+# The types of the parameters that changed in higher precision.
+WideTypes = Mapping[str, str | np.dtype]
 
 
 class OracleError(Exception):
@@ -77,7 +82,7 @@ class Oracle:
         self.notes: list[str] = []
         self._folder = tempfile.TemporaryDirectory(prefix="cudaperf-oracle-")
         wide = in_higher_precision(task)
-        sources: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
+        sources: dict[str, tuple[str, tuple[str, ...], WideTypes]] = {
             name: (task.source, flags, {}) for name, flags in VARIANTS.items()
         }
         if wide is not None:
@@ -138,7 +143,7 @@ class Oracle:
         self._run(self._programs[BASE], case, [p.name for p in self.task.function.parameters], repeats)
         return self._last_seconds / repeats
 
-    def _build(self, source: str, flags: tuple[str, ...], wide: dict[str, str], dump: bool = False) -> Path:
+    def _build(self, source: str, flags: tuple[str, ...], wide: WideTypes, dump: bool = False) -> Path:
         unit = call_unit(self.task, source, wide, dump)
         folder = Path(self.task.path).resolve().parent
         return build_program(
@@ -229,7 +234,7 @@ def _fixed_shape(parameter: Parameter) -> tuple[int, ...]:
     return tuple(int(extent) for extent in parameter.shape)
 
 
-def call_unit(task: Task, source: str, wide: dict[str, str], dump: bool) -> str:
+def call_unit(task: Task, source: str, wide: WideTypes, dump: bool) -> str:
     """The original and, behind it in the same unit (it may be static), the function that calls it.
 
     Arguments stand in the launcher's order. With `dump` nothing is called: globals are copied out.
@@ -238,7 +243,7 @@ def call_unit(task: Task, source: str, wide: dict[str, str], dump: bool) -> str:
     before, call, after = [], [], []
     fixed_only = [p for p in function.parameters if p.fixed]
     for i, p in enumerate(fixed_only if dump else function.parameters):
-        scalar = C_TYPES.get(wide.get(p.name, p.dtype), p.dtype)
+        scalar = C_TYPES.get(str(wide.get(p.name, p.dtype)), p.dtype)
         if p.origin == "result":
             result = f"*({scalar} *)a[{i}] = "
         elif p.origin == "parameter":

@@ -82,4 +82,6 @@ class Suite:
 def _extent(expectation: Expectation) -> tuple[int, float]:
     """How large a case is: bytes first, and where the arrays are of fixed size, its integers."""
     case = expectation.case
-    return sum(a.nbytes for a in case.arrays.values()), sum(v for v in case.scalars.values() if isinstance(v, int))
+    return sum(a.nbytes for a in case.arrays.values()), sum(
+        v for v in case.scalars.values() if isinstance(v, int)
+    )

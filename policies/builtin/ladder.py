@@ -81,6 +81,8 @@ def _story(last: Turn, leader: Turn | None) -> str:
     if leader is None or leader.index == last.index or last.evidence.profile is None:
         return ""
     took, least = _microseconds(last), _microseconds(leader)
+    if f"{took:.1f}" == f"{least:.1f}":
+        return f"{name} is no faster than {leader.proposal.strategy} ({least:.1f} us); "
     return f"{name} takes {took:.1f} us where {leader.proposal.strategy} takes {least:.1f}; "
 
 

@@ -138,8 +138,8 @@ class _Walker(Evaluator):
             case ast.While(condition=ast.Literal(value=0), body=body, test_after=True):
                 once = _Exits(returns=exits.returns)
                 ended = self.statement(body, state, once)
-                ends = [*once.breaks, *once.continues, *([ended] if ended else [])]
-                return self.joined_states(ends) if ends else None
+                left = [*once.breaks, *once.continues, *([ended] if ended else [])]
+                return self.joined_states(left) if left else None
             case ast.While(condition=condition, body=body, test_after=test_after):
                 return self.loop(Loop(open_condition(condition), body, None, test_after), state, exits)
             case ast.Return(value=value):

@@ -341,8 +341,8 @@ def from_expr(
         case ast.Unary(op="+", operand=operand):
             return from_expr(operand, definitions)
         case ast.Unary(op="-" | "~" as op, operand=operand):
-            value = from_expr(operand, definitions)
-            return None if value is None else -value - (op == "~")
+            negated = from_expr(operand, definitions)
+            return None if negated is None else -negated - (op == "~")
         case ast.Cast(operand=operand, type=type) if type.kind == "int" and (type.size or 0) >= 4:
             return from_expr(operand, definitions)
         case ast.Binary(op=op, left=left, right=right):
