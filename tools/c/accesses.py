@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from . import ast
 from .annotations import Annotation
-from .bounds import Facts, age
+from .bounds import ITERATION, Facts, age
 from .induction import Head, Loop, counts_of, offset_of, open_condition
 from .library import ALLOCATES, COPIES, PURE
 from .memory import Access, Array, Pointer, State, Value, merged, moved, pointed
@@ -165,14 +165,14 @@ class _Walker(Evaluator):
         elif variable.init is not None:
             value = self.converted(self.value(variable.init, state), variable.type)
         else:
-            value = self.unknown(variable.type, variable.name)
+            value = self.unknown(variable.type)
         self.names[variable.name] = key
         state.values[key] = value
 
     # Loops.
 
     def loop(self, loop: Loop, state: State, exits: _Exits) -> State | None:
-        iteration = self.bounds.free("t", [0])
+        iteration = self.bounds.free(ITERATION, [0])
         head = self.head(loop, state, iteration)
         if loop.test_after:
             self.quiet += 1
@@ -191,7 +191,7 @@ class _Walker(Evaluator):
         if loop.condition is not None:
             left_early = inner.breaks or len(exits.returns) > returned
             exact = len(ran.true) == len(counts) == 1 and ran.false and not left_early
-            last = counts[0] if exact else self.bounds.free("t", [0], counts)
+            last = counts[0] if exact else self.bounds.free(ITERATION, [0], counts)
             ends += self.left(loop, head, last, iteration)
         return self.joined_states(ends) if ends else None
 
@@ -283,6 +283,9 @@ class _Walker(Evaluator):
                 else:
                     supposed[side] = guess
             if not broken:
+                # What a guess took too wide, one more iteration narrows.
+                for side in supposed if tries else ():
+                    supposed[side] = self.guess(side, head.state, end, 1) or supposed[side]
                 break
         for (key, upper), bound in supposed.items():
             head.ranges[key][upper].append(bound)
@@ -393,7 +396,7 @@ class _Walker(Evaluator):
                 if not isinstance(count, Polynomial) or size is None:
                     continue
                 first = replace(pointer, index=(*pointer.index, *(constant(0),) * pointer.depth))
-                offset = self.bounds.free("t", [0], [quotient(count, constant(size)) - 1])
+                offset = self.bounds.free(ITERATION, [0], [quotient(count, constant(size)) - 1])
                 (last,) = pointed(moved(frozenset([first]), offset))
                 self.record(last, writes, argument, state)
 

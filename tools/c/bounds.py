@@ -16,7 +16,12 @@ from .polynomial import Atom, Opaque, Polynomial, atom, constant, floor_quotient
 Facts = tuple[Polynomial, ...]
 """Polynomials known to be at least 0 where the program stands."""
 
-_KEPT = 4  # bounds kept where none implies another; a minimum of more than that is no use to a reader
+# Bounds kept where none implies another, and terms in one: what is longer is no use to a reader.
+_KEPT = 4
+_LONGEST = 40
+
+ITERATION = "t"
+"""The stem of the names of loops' iterations."""
 
 
 @lru_cache(maxsize=65536)
@@ -81,7 +86,7 @@ class Bounds:
     def weakened(self, fact: Polynomial) -> Facts:
         """The fact, and what it says of older values where its youngest is not a loop's iteration."""
         youngest = max(fact.atoms, key=_elimination_order, default="")
-        if not age(youngest) or str(youngest).startswith("t@"):
+        if not age(youngest) or str(youngest).startswith(f"{ITERATION}@"):
             return (fact,)
         weaker = self._replaced(fact, youngest, ())
         return tuple(dict.fromkeys((fact, *(w for weak in weaker for w in self.weakened(weak)))))
@@ -95,6 +100,7 @@ class Bounds:
             return
         if len(powers) == 1:
             yield from self._cancelled(of, youngest, factors[0], facts)
+            yield from self._multiplied(of, youngest, factors[0], facts)
         rising = all(self.proves(factor, facts) for factor in factors)
         if not rising and not all(self.proves(-factor, facts) for factor in factors):
             return
@@ -118,6 +124,19 @@ class Bounds:
             elif pull.value is None and pull == -factor and not age(of + fact):
                 yield of + fact
 
+    def _multiplied(
+        self, of: Polynomial, youngest: Atom, factor: Polynomial, facts: Facts
+    ) -> Iterable[Polynomial]:
+        """Bounds through a multiple in which no division is left: (a + b) / 2 - b is at most (a - b) / 2."""
+        if not isinstance(youngest, Opaque) or youngest.op != "/":
+            return
+        times, number = factor.value, youngest.right.value
+        if times is None or number is None or number < 1 or not self.proves(youngest.left, facts):
+            return
+        dividend = youngest.left if times > 0 else youngest.left - (number - 1)
+        for bound in self.uppers(dividend * times + of.coefficient(youngest, 0) * number, facts):
+            yield floor_quotient(bound, constant(number))
+
     def _bounds_of(self, free: Atom, facts: Facts, upper: bool) -> Iterable[Polynomial]:
         if isinstance(free, Opaque):
             yield from self._opaque(free, facts, upper)
@@ -136,15 +155,13 @@ class Bounds:
         bounds = self.uppers if upper else self.lowers
         match of.op:
             case "/" if not age(of.right) and of.right.at_least(1):
-                if upper and self.proves(of.left, facts):
-                    yield of.left
                 yield from (quotient(bound, of.right) for bound in bounds(of.left, facts))
             case "%" if not self.proves(of.right - 1, facts):
                 return
             case "%" if upper:
                 yield from (bound - 1 for bound in self.uppers(of.right, facts))
                 if self.proves(of.left, facts):
-                    yield from self.uppers(of.left, facts)
+                    yield of.left
             case "%" if self.proves(of.left, facts):
                 yield constant(0)
             case "%":
@@ -192,7 +209,7 @@ def _polynomials(values: Iterable[Polynomial | int]) -> tuple[Polynomial, ...]:
 
 def _least(bounds: Iterable[Polynomial], facts: Facts) -> tuple[Polynomial, ...]:
     kept: list[Polynomial] = []
-    for bound in dict.fromkeys(bounds):
+    for bound in dict.fromkeys(b for b in bounds if b.size <= _LONGEST):
         if any(at_least(bound, other, facts) for other in kept):
             continue
         kept = [other for other in kept if not at_least(other, bound, facts)]

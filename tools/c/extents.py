@@ -35,14 +35,14 @@ class Uses:
     """How a function uses its parameters and globals.
 
     `usage` tells what integers are for; `limits` are the least and greatest values of integers beyond which some
-    subscript leaves its array. `indices` are the arrays whose elements serve as subscripts, with the least and
+    subscript leaves its array. `indices` are the arrays whose elements serve in subscripts, with the least and
     (in C) the greatest value that stays inside. `assumptions` say in words what was taken for granted.
     """
 
     arrays: dict[str, ArrayUse]
     usage: dict[str, Usage]
     limits: dict[str, tuple[int | None, int | None]]
-    indices: dict[str, tuple[int, str]]
+    indices: dict[str, tuple[int | None, str | None]]
     globals_read: dict[str, ast.Place]
     globals_written: dict[str, ast.Place]
     assumptions: tuple[str, ...]
@@ -76,30 +76,11 @@ def uses(unit: ast.Unit, function: ast.Function, annotations: Mapping[str, Annot
         arrays,
         usage,
         limits,
-        _indices(found.accesses, {name: use.shape for name, use in arrays.items()}),
+        {name: (shapes.index_least.get(name), _least_of(highs)) for name, highs in shapes.index_most.items()},
         found.globals_read,
         found.globals_written,
         tuple(dict.fromkeys(shapes.assumptions)),
     )
-
-
-def _indices(accesses: Iterable[Access], shapes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[int, str]]:
-    """The range of the elements of arrays that serve as subscripts without any other bound."""
-    indices: dict[str, tuple[int, str]] = {}
-    for access in accesses:
-        shape = shapes.get(access.array.name, ())
-        for extent, loaded, uppers in zip(shape, access.loaded, access.uppers, strict=False):
-            if loaded is None or uppers:
-                continue
-            name, offset = loaded
-            low, high = -offset, f"{extent} - {1 + offset}"
-            for count in bound(extent):
-                high = (count - 1 - offset).to_c()
-            if name in indices and indices[name][1] != high:
-                low, other = max(low, indices[name][0]), indices[name][1]
-                high = f"({high} < {other} ? {high} : {other})"
-            indices[name] = (low, high)
-    return indices
 
 
 def _names(expression: str) -> set[str]:
@@ -120,12 +101,22 @@ class _Shapes:
     found: Touched
     least: dict[str, int] = field(default_factory=dict)
     most: dict[str, int] = field(default_factory=dict)
+    index_least: dict[str, int] = field(default_factory=dict)
+    index_most: dict[str, list[str]] = field(default_factory=dict)
     assumptions: list[str] = field(default_factory=list)
     unknown: dict[Array, Access] = field(default_factory=dict)
 
     def shape(self, array: Array, accesses: list[Access]) -> tuple[str, ...]:
+        """The array's extents, and what must hold of parameters and of subscripts that are data."""
+        shape = self.extents(array, accesses)
         for access in accesses:
             self.check_start(access)
+            for extent, loaded, uppers in zip(shape, access.loaded, access.uppers, strict=False):
+                if loaded is not None and not uppers:
+                    self.keep_index(*loaded, extent)
+        return shape
+
+    def extents(self, array: Array, accesses: list[Access]) -> tuple[str, ...]:
         told = self.annotations.get(array.name)
         if told is not None and told.shape is not None:
             return told.shape
@@ -185,6 +176,11 @@ class _Shapes:
         for lowers in access.lowers:
             if not lowers or any(at_least(lower, constant(0), access.given) for lower in lowers):
                 continue
+            if not access.certain:
+                for name in access.data:
+                    self.index_most.setdefault(name, [])
+                    self.index_least.setdefault(name, 0)
+                continue
             if all(at_least(constant(-1), lower, ()) for lower in lowers):
                 raise self.error(access, f"reaches element {lowers[0].to_c()}, before the start of")
             for lower in lowers:
@@ -199,6 +195,10 @@ class _Shapes:
     def check_declared(self, access: Access, length: Polynomial) -> None:
         uppers = access.uppers[0]
         if _is_flat(access) or not uppers or any(at_least(length - 1, u, access.given) for u in uppers):
+            return
+        if not access.certain:
+            if access.loaded[0] is not None:
+                self.keep_index(*access.loaded[0], length.to_c())
             return
         if all(at_least(upper, length, ()) for upper in uppers):
             raise self.error(access, f"reaches element {uppers[0].to_c()}, after the end of")
@@ -217,6 +217,14 @@ class _Shapes:
             self.most[name] = min(self.most.get(name, rest // -factor), rest // -factor)
         elif -(rest // factor) > 1:
             self.least[name] = max(self.least.get(name, 1), -(rest // factor))
+
+    def keep_index(self, name: str, offset: int, extent: str) -> None:
+        """Keeps the elements of an array inside an extent, where they serve as subscripts plus an offset."""
+        high = f"{extent} - {1 + offset}"
+        for count in bound(extent):
+            high = (count - 1 - offset).to_c()
+        self.index_least[name] = max(self.index_least.get(name, -offset), -offset)
+        self.index_most.setdefault(name, []).append(high)
 
     def error(self, access: Access, message: str) -> SourceError:
         at = access.place
@@ -238,6 +246,12 @@ class _Shapes:
             *(at.file, at.line, at.column),
             f"add a comment above the function that says so: // cudaperf: {missing}",
         )
+
+
+def _least_of(values: list[str]) -> str | None:
+    """The least of several C expressions."""
+    different = list(dict.fromkeys(values))
+    return reduce(lambda a, b: f"({a} < {b} ? {a} : {b})", different) if different else None
 
 
 def _plain(array: Array) -> str:

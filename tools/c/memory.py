@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
 from .ast import CType, Place
-from .bounds import Facts, age
+from .bounds import ITERATION, Facts, age
 from .polynomial import Polynomial
 
 Scope = OneOf["param", "global", "local", "variable"]
@@ -51,7 +52,8 @@ class Access:
 
     `given` is known of the parameters where the access happens at all; `pitches` are the distances by which
     loops move the last index, where parameters make them. `loaded` tells of an index that is an element of an
-    array, plus an offset, that array's name and the offset.
+    array, plus an offset, that array's name and the offset; `data` are all arrays that indices depend on, and
+    `certain` tells that they are made of loops' counters alone.
     """
 
     array: Array
@@ -61,6 +63,8 @@ class Access:
     given: Facts
     pitches: tuple[Polynomial, ...]
     loaded: tuple[tuple[str, int] | None, ...]
+    data: frozenset[str]
+    certain: bool
     text: str
     place: Place
 
@@ -111,6 +115,13 @@ def loaded_from(index: Polynomial) -> tuple[str, int] | None:
         return None
     offset = index.coefficient(names[0], 0).value
     return None if offset is None or index.degree() > 1 else (names[0].partition(LOADED)[0], offset)
+
+
+def sources(indices: Iterable[Polynomial]) -> tuple[frozenset[str], bool]:
+    """The arrays that indices depend on, and whether nothing but loops' counters varies in them."""
+    names = {name for index in indices for name in index.names if age(name)}
+    data = frozenset(name.partition(LOADED)[0] for name in names if LOADED in name)
+    return data, all(name.startswith(f"{ITERATION}@") for name in names)
 
 
 def inside(pointers: frozenset[Pointer]) -> frozenset[Pointer]:

@@ -28,6 +28,10 @@ class Opaque:
     def names(self) -> frozenset[str]:
         return self.left.names | self.right.names
 
+    @property
+    def size(self) -> int:
+        return self.left.size + self.right.size
+
     def __str__(self) -> str:
         left, right = self.left.to_c(), self.right.to_c()
         if self.op in ("min", "max"):
@@ -85,6 +89,12 @@ class Polynomial:
     def names(self) -> frozenset[str]:
         """All names in it, also those inside opaque atoms."""
         return frozenset().union(*((a,) if isinstance(a, str) else a.names for a in self.atoms))
+
+    @cached_property
+    def size(self) -> int:
+        """How many terms it has, those inside opaque atoms included."""
+        inner = sum(a.size for m, _ in self.terms for a in m if isinstance(a, Opaque))
+        return len(self.terms) + inner
 
     @property
     def value(self) -> int | None:

@@ -30,6 +30,7 @@ from .memory import (
     moved,
     pitches,
     pointed,
+    sources,
 )
 from .parse import SourceError
 from .polynomial import Polynomial, apply, atom, constant, maximum
@@ -321,7 +322,9 @@ class Evaluator:
             moves = pitches(pointer.index[-1])
             text, place = spell(expression), expression.place
             loaded = tuple(loaded_from(i) for i in pointer.index)
-            self.accesses[key] = Access(array, writes, lowers, uppers, given, moves, loaded, text, place)
+            self.accesses[key] = Access(
+                array, writes, lowers, uppers, given, moves, loaded, *sources(pointer.index), text, place
+            )
 
     # Conditions and joins.
 
