@@ -138,7 +138,7 @@ EXAMPLES = {
     "packed": Example(
         "int n, const float *L, float *x",
         "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) x[i] += L[i*(i+1)/2 + j];",
-        {"L": "in (n * n - n) / 2 + n", "x": "inout n"},
+        {"L": "in (n * n + n) / 2", "x": "inout n"},
     ),
     "unrolled": Example(
         "int n, float *x",

@@ -100,7 +100,10 @@ class Bounds:
             return
         if len(powers) == 1:
             yield from self._cancelled(of, youngest, factors[0], facts)
-            yield from self._multiplied(of, youngest, factors[0], facts)
+            multiplied = tuple(self._multiplied(of, youngest, factors[0], facts))
+            yield from multiplied
+            if multiplied and factors[0].value in (1, -1):
+                return
         rising = all(self.proves(factor, facts) for factor in factors)
         if not rising and not all(self.proves(-factor, facts) for factor in factors):
             return
