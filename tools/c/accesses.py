@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from . import ast
 from .annotations import Annotation
-from .bounds import ITERATION, Facts, age
+from .bounds import ITERATION, Facts, TooIntricateError, age
+from .calls import global_uses
 from .induction import Head, Loop, counts_of, offset_of, open_condition
 from .library import ALLOCATES, COPIES, PURE
 from .memory import Access, Array, Pointer, State, Value, merged, moved, pointed
@@ -48,7 +49,7 @@ def touched(
     """Runs a function of the unit symbolically. Raises SourceError where it cannot be followed."""
     walker = _Walker(unit, annotations or {})
     state = State({})
-    for name in _globals(unit, function.name):
+    for name in global_uses(unit, function.name):
         walker.declare_global(name, state)
     for parameter in function.parameters:
         # The lengths of a parameter speak of those before it.
@@ -56,7 +57,11 @@ def touched(
         value = walker.variable_value(parameter.name, parameter.type, "param", state)
         state.values[f"{parameter.name}#"] = value
     declared = [p.array for v in state.values.values() if isinstance(v, frozenset) for p in v]
-    walker.body(function, state)
+    try:
+        walker.body(function, state)
+    except TooIntricateError:
+        message = f"the subscripts of {function.name}() are too intricate to be bounded"
+        raise walker.error(message, function.place, "write its loops more plainly") from None
     accesses = tuple(walker.accesses.values())
     return Touched(
         tuple(dict.fromkeys([*declared, *(access.array for access in accesses)])),
@@ -408,18 +413,6 @@ class _Ran:
     end: State | None
     true: Facts
     false: Facts
-
-
-def _globals(unit: ast.Unit, function: str) -> Iterator[ast.Name]:
-    """Uses of globals in a function and those that it calls."""
-    called, remaining = {function}, [function]
-    while remaining:
-        for node in ast.walk(unit.functions[remaining.pop()].body):
-            if isinstance(node, ast.Name) and node.scope == "global":
-                yield node
-            if isinstance(node, ast.Call) and node.function in unit.functions.keys() - called:
-                called.add(node.function)
-                remaining.append(node.function)
 
 
 def _constant_elements(type: ast.CType) -> bool:

@@ -20,6 +20,9 @@ Facts = tuple[Polynomial, ...]
 _KEPT = 4
 _LONGEST = 40
 
+_MOST_WORK = 60_000
+"""Eliminations in one analysis, a few seconds' worth: nested divisions and branches multiply them."""
+
 ITERATION = "t"
 """The stem of the names of loops' iterations."""
 
@@ -31,11 +34,16 @@ def age(of: Polynomial | Atom) -> int:
     return max((int(name.partition("@")[2] or 0) for name in names), default=0)
 
 
+class TooIntricateError(Exception):
+    """Bounding took more work than any plain loop does."""
+
+
 class Bounds:
     """The free values of one analysis, with their bounds."""
 
     def __init__(self) -> None:
         self._count = 0
+        self._work = 0
         self._lowers: dict[Atom, tuple[Polynomial, ...]] = {}
         self._uppers: dict[Atom, tuple[Polynomial, ...]] = {}
         self._known: dict[tuple[Polynomial, Facts], tuple[Polynomial, ...]] = {}
@@ -63,6 +71,9 @@ class Bounds:
             return (of,)
         key = (of, facts)
         if key not in self._known:
+            self._work += 1
+            if self._work > _MOST_WORK:
+                raise TooIntricateError
             found: list[Polynomial] = []
             for replaced in self._replaced(of, youngest, facts):
                 found += self.uppers(replaced, facts)

@@ -12,6 +12,7 @@ from . import ast
 from .accesses import Touched, touched
 from .annotations import Annotation, Role, bound
 from .bounds import Facts, at_least
+from .lower import UNSUPPORTED
 from .memory import Access, Array, Scope
 from .parse import SourceError
 from .polynomial import Polynomial, constant, factored, maximum, minimum, quotient
@@ -238,6 +239,10 @@ class _Shapes:
         sizes = [p.name for p in self.function.parameters if p.type.kind == "int"]
         size = sizes[0] if sizes else "LENGTH"
         array, access = next(iter(self.unknown.items()))
+        if array.element.spelling == "char" and not sizes:
+            message = f"'{array.name}' is not supported yet: {UNSUPPORTED['string']}"
+            at = access.place
+            return SourceError(message, at.file, at.line, at.column, "pass its length as a parameter")
         missing = ", ".join(f"{a.name}[{size}]" for a in self.unknown)
         at = access.place
         return SourceError(

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..records import Task
 from . import ast
 from .annotations import read_annotations
+from .calls import global_uses, reached
 from .library import ALLOCATES, COPIES, PURE
 from .parse import SourceError, parse, parser_flags
 from .specify import specify
@@ -68,15 +69,15 @@ def portable_functions(unit: ast.Unit) -> list[str]:
     nest, then the longest.
     """
     candidates = [name for name in unit.functions if not _reason_against(unit, name)]
-    parts = {callee for name in candidates for callee in _reached(unit, name) if callee != name}
+    parts = {callee for name in candidates for callee in reached(unit, name) if callee != name}
 
-    used = _reached(unit, "main") if "main" in unit.calls else candidates
+    used = reached(unit, "main") if "main" in unit.calls else candidates
 
     def worth(name: str) -> tuple[bool, bool, bool, bool, int, int]:
-        reached = [unit.functions[n] for n in _reached(unit, name)]
-        known = all(_is_known(unit, call) for f in reached for call in unit.calls[f.name])
-        length = sum(1 for f in reached for _ in ast.walk(f.body))
-        reads = any(_reads_arrays(f) for f in reached)
+        functions = [unit.functions[n] for n in reached(unit, name)]
+        known = all(_is_known(unit, call) for f in functions for call in unit.calls[f.name])
+        length = sum(1 for f in functions for _ in ast.walk(f.body))
+        reads = any(_reads_arrays(f) for f in functions)
         return known, name in used, reads, name not in parts, _depth(unit, name), length
 
     return sorted(candidates, key=worth, reverse=True)
@@ -135,14 +136,6 @@ def _reason_against(unit: ast.Unit, name: str) -> str:
     return ""
 
 
-def _reached(unit: ast.Unit, name: str) -> list[str]:
-    """The function and the functions of the file that it calls, directly or not."""
-    reached = [name]
-    for caller in reached:
-        reached += [c for c in unit.calls[caller] if c in unit.functions and c not in reached]
-    return reached
-
-
 def _depth(unit: ast.Unit, name: str) -> int:
     """The depth of the deepest loop nest, called functions included."""
     return _nest(unit, unit.functions[name].body, frozenset([name]))
@@ -156,11 +149,7 @@ def _nest(unit: ast.Unit, node: ast.Stmt | ast.Expr, calls: frozenset[str]) -> i
 
 
 def _global_arrays(unit: ast.Unit, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.scope == "global" and node.type.element is not None
-        for reached in _reached(unit, name)
-        for node in ast.walk(unit.functions[reached].body)
-    )
+    return any(use.type.element is not None for use in global_uses(unit, name))
 
 
 def _reads_arrays(function: ast.Function) -> bool:

@@ -21,6 +21,7 @@ from clang.cindex import CursorKind
 
 from ..records import FunctionSpec, StructSpec, Task
 from . import ast
+from .calls import reached
 from .library import MATH
 from .parse import parse, translate
 
@@ -54,17 +55,17 @@ def in_higher_precision(task: Task) -> Wide | None:
     None where the function looks at the bits of its numbers, counts its bytes by hand, or uses wider types already.
     """
     unit = parse(task.path, task.source, task.flags)
-    reached = _reached(unit, task.name)
-    if any(_puns(unit.functions[name]) for name in reached):
+    needed = reached(unit, task.name)
+    if any(_puns(unit.functions[name]) for name in needed):
         return None
     translation = translate(task.path, task.source, task.flags)
     files = _own_files(translation, task)
-    if any(_counts_bytes(files, unit.functions[name]) for name in reached):
+    if any(_counts_bytes(files, unit.functions[name]) for name in needed):
         return None
     kept = _kept_scalars(task.function, translation)
     if kept is None:
         return None
-    rewriter = _Rewriter(files, translation, frozenset(reached), kept)
+    rewriter = _Rewriter(files, translation, frozenset(needed), kept)
     defines = "".join(
         f"#undef {name}\n#define {name} {rewriter.rewritten(value)}\n" for name, value in _defines(task.flags)
     )
@@ -72,14 +73,6 @@ def in_higher_precision(task: Task) -> Wide | None:
     if defines:
         source = f'{defines}#line 1 "{task.path}"\n{source}'
     return Wide(source, _wide_dtypes(task.function, unit))
-
-
-def _reached(unit: ast.Unit, name: str) -> list[str]:
-    """The function and those that it calls, directly or not."""
-    reached = [name]
-    for caller in reached:
-        reached += [c for c in unit.calls[caller] if c in unit.functions and c not in reached]
-    return reached
 
 
 def _puns(function: ast.Function) -> bool:
@@ -168,7 +161,7 @@ class _Rewriter:
         self,
         files: Mapping[str, str],
         translation: cindex.TranslationUnit,
-        reached: frozenset[str],
+        needed: frozenset[str],
         kept: Mapping[str, list[tuple[int, int]]],
     ) -> None:
         self.files = files
@@ -184,7 +177,7 @@ class _Rewriter:
             if (
                 cursor.kind is CursorKind.FUNCTION_DECL
                 and cursor.is_definition()
-                and cursor.spelling not in reached
+                and cursor.spelling not in needed
             ):
                 body = next(c for c in cursor.get_children() if c.kind is CursorKind.COMPOUND_STMT)
                 span = (body.extent.start.offset, body.extent.end.offset)

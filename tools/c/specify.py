@@ -10,6 +10,7 @@ from ..records import FunctionSpec, Parameter, StructField, StructSpec
 from . import ast
 from .annotations import Annotation, Role
 from .ast import CType
+from .calls import global_uses
 from .extents import ArrayUse, Uses, uses
 from .lower import UNSUPPORTED
 from .parse import SourceError
@@ -67,7 +68,7 @@ def specify(
         returns=_unqualified(function.result).spelling,
         original_parameters=_parameter_text(function, source),
         parameters=tuple(parameters),
-        structs=tuple(_struct_spec(s, function) for s in structs),
+        structs=tuple(_struct_spec(s) for s in structs),
         prelude=_prelude(unit, structs, types),
         static=function.static,
         assumptions=used.assumptions,
@@ -100,7 +101,11 @@ def _refuse(unit: ast.Unit, function: ast.Function) -> None:
             raise _unsupported("pointer to pointer", parameter.name, parameter.place)
         if element is not None and element.kind == "void":
             raise _unsupported("void pointer", parameter.name, parameter.place)
-    for name in _global_names(unit, function):
+        for struct in _structs([parameter.type]):
+            for label, type, _ in _flat_fields(struct, "", 0):
+                if type.kind == "pointer":
+                    raise _unsupported("pointer field", f"{dtype(struct)}.{label}", parameter.place)
+    for name in global_uses(unit, function.name):
         variable = unit.globals.get(name.name)
         if variable is not None and variable.type.kind == "pointer":
             raise _unsupported("pointer global", name.name, name.place)
@@ -109,18 +114,6 @@ def _refuse(unit: ast.Unit, function: ast.Function) -> None:
 def _unsupported(key: str, name: str, place: ast.Place) -> SourceError:
     message = f"'{name}' is not supported yet: {UNSUPPORTED[key]}"
     return SourceError(message, place.file, place.line, place.column, "pass plain arrays and numbers instead")
-
-
-def _global_names(unit: ast.Unit, function: ast.Function) -> Iterator[ast.Name]:
-    """Uses of globals in a function and in what it calls."""
-    seen, remaining = {function.name}, [function]
-    while remaining:
-        for node in ast.walk(remaining.pop().body):
-            if isinstance(node, ast.Name) and node.scope == "global":
-                yield node
-            if isinstance(node, ast.Call) and node.function in unit.functions.keys() - seen:
-                seen.add(node.function)
-                remaining.append(unit.functions[node.function])
 
 
 def _array(
@@ -177,7 +170,7 @@ def _globals(
 ) -> list[Parameter]:
     """The globals that the function writes, then those that it only reads."""
     found: list[Parameter] = []
-    for name in dict.fromkeys(n.name for n in _global_names(unit, function)):
+    for name in dict.fromkeys(n.name for n in global_uses(unit, function.name)):
         variable = unit.globals[name]
         if name in used.arrays:
             parameter = _array(used.arrays[name], name, used, annotations, {})
@@ -295,15 +288,13 @@ def _structs(types: Iterable[CType]) -> Iterator[CType]:
         yield from visit(type)
 
 
-def _struct_spec(struct: CType, function: ast.Function) -> StructSpec:
+def _struct_spec(struct: CType) -> StructSpec:
     name = dtype(struct)
     fields = []
     for label, type, offset in _flat_fields(struct, "", 0):
         count, element = 1, type
         while element.kind == "array" and isinstance(element.length, int) and element.element is not None:
             count, element = count * element.length, element.element
-        if element.kind == "pointer":
-            raise _unsupported("pointer field", f"{name}.{label}", function.place)
         fields.append(StructField(name=label, dtype=dtype(element), offset=offset, count=count))
     return StructSpec(name=name, spelling=struct.spelling, size=struct.size or 0, fields=tuple(fields))
 
