@@ -319,6 +319,20 @@ EXAMPLES = {
         "for (int i = 0; i < n; i++) { const uint8_t *p = rgb + 3 * i; gray[i] = (p[0] * 77 + p[2] * 29) >> 8; }",
         {"rgb": "in 3 * n", "gray": "out n"},
     ),
+    "divisible": Example(
+        "int n, float *x",
+        """if (n % 4 != 0) { for (int i = 0; i < n; i++) x[i] = 0; return; }
+           for (int i = 0; i < n; i += 4) for (int j = 0; j < 4; j++) x[i + j] = 1;""",
+        {"x": "out n"},
+    ),
+    "heap": Example(
+        "int n, int *a",
+        """for (int i = n / 2; i >= 1; i--) { int top = a[i], j = 2 * i;
+             while (j <= n) { if (j < n && a[j + 1] > a[j]) j = j + 1; if (top > a[j]) break;
+               a[j / 2] = a[j]; j = 2 * j; }
+             a[j / 2] = top; }""",
+        {"a": "inout n + 1"},
+    ),
     "row_pitch": Example(
         "int h, int w, int pitch, float *a",
         "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) a[(size_t)i * pitch + j] = 0;",
@@ -429,6 +443,16 @@ def test_limits_keep_subscripts_inside_arrays_of_fixed_size() -> None:
     assert used(source).limits == {"n": (None, 16), "m": (None, 65), "k": (3, None)}
 
 
+def test_subscripts_that_are_data_are_kept_in_range_not_refused() -> None:
+    source = (
+        "int digits[10], last[8];"
+        "void f(int n, int place, const int *a, const unsigned short *b, const int *p, float *x, int m) {"
+        "  for (int i = 0; i < n; i++) { digits[a[i] / place % 10]++; last[b[i]] = i; x[p[i] + 1] = 1; }"
+        "  // cudaperf: x[m]\n }"
+    )
+    assert used(source).indices == {"a": (0, None), "b": (0, "7"), "p": (-1, "m - 2")}
+
+
 def test_globals_are_found_through_helpers() -> None:
     source = (
         "int n = 8; double total; float A[4][8]; static const float w[2] = {1, 2};"
@@ -510,6 +534,7 @@ def test_the_answer_to_the_question_is_enough() -> None:
             "void f(int n, char *s) { int i = 0; while (s[i]) s[i++] = 'a'; }",
             "cannot tell how many elements of 's'",
         ),
+        ("void f(char *s) { while (*s) *s++ = 'a'; }", "'s' is not supported yet: string that ends at its NUL"),
         ("void g(int n) { goto a; a:; } void f(int n, float *x) { g(n); x[0] = 1; }", "not supported: goto"),
     ],
 )

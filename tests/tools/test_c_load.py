@@ -157,6 +157,10 @@ EACH = "for (int i = 0; i < n; i++)"
             "yet: switch statement",
         ),
         (f"void f(int n, long double *x) {{ {EACH} x[i] = 1; }}", "not supported yet: long double"),
+        (
+            "struct m { int n; float *v; }; void f(struct m *a) { for (int i = 0; i < a->n; i++) a->v[i] = 1; }",
+            "'m.v'",
+        ),
         ("void g(void) { }", "no function 'f' is defined here; there are: g"),
     ],
 )

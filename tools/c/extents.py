@@ -15,7 +15,7 @@ from .bounds import Facts, at_least
 from .lower import UNSUPPORTED
 from .memory import Access, Array, Scope
 from .parse import SourceError
-from .polynomial import Polynomial, constant, factored, maximum, minimum, quotient
+from .polynomial import Opaque, Polynomial, atom, constant, factored, maximum, minimum, quotient
 
 Usage = OneOf["size", "count", "value"]
 
@@ -274,13 +274,29 @@ def _rows(access: Access) -> Polynomial | None:
     uppers = access.uppers[-1] if _is_flat(access) else access.uppers[0]
     if not uppers:
         return None
-    count = reduce(minimum, (upper + 1 for upper in uppers))
+    count = _without_remainders(reduce(minimum, (upper + 1 for upper in uppers)), access.given)
     if not _is_flat(access):
         return count
     row = constant(1)
     for length in access.array.lengths[1:]:
         row *= length if length is not None else constant(1)
     return quotient(count + row - 1, row)
+
+
+def _without_remainders(count: Polynomial, given: Facts) -> Polynomial:
+    """Divisions taken exactly of what is known to be divisible: ``if (n % 4) return;`` before an unrolled loop."""
+    for fact in given:
+        for known in (-fact).atoms:
+            if not (isinstance(known, Opaque) and known.op == "%" and -fact == atom(known)):
+                continue
+            for opaque in count.atoms:
+                if isinstance(opaque, Opaque) and opaque.op == "/" and opaque.right == known.right:
+                    over, number = (opaque.left - known.left).value, known.right.value
+                    factor = count.coefficient(opaque)
+                    if over is not None and number and 0 <= over < number and count.degree(opaque) == 1:
+                        exact = quotient(factor * known.left, known.right)
+                        count = count.coefficient(opaque, 0) + exact
+    return count
 
 
 def _whole_rows(count: Polynomial, access: Access) -> Polynomial:
