@@ -56,6 +56,9 @@ def start(
     except KeyError as error:
         raise UsageError(f"--gpu {gpu}: {error.args[0]}") from error
     flags, sources = compiler_arguments(arguments)
+    kind, _, recording = policy.partition(":")
+    if kind == "recorded":
+        policy = f"recorded:{Path(recording).absolute()}"
     writer = policy_named(policy)
     device_named(device)
     task = load(file, function, flags, sources).model_copy(update={"path": str(file.absolute())})

@@ -174,7 +174,7 @@ def stop_reason(run: Run) -> str | None:
     if done:
         return done
     if len(turns) >= options.max_turns:
-        return f"{options.max_turns} turns done"
+        return "its turn is done" if options.max_turns == 1 else f"all {options.max_turns} turns are done"
     if options.max_seconds is not None and time.time() - run.events[0].seconds > options.max_seconds:
         return f"{options.max_seconds:g} s spent"
     dollars = run.spent.dollars

@@ -43,7 +43,7 @@ def next_step(nests: Mapping[str, Nest], turns: tuple[Turn, ...]) -> Step | None
     """The next strategy, or None where none is left that could help. `nests` are named as their kernels begin."""
     tried = {turn.proposal.strategy for turn in turns}
     if not turns:
-        return Step(STRATEGIES[0], f"turn 1 starts plain: {STRATEGIES[0].summary}")
+        return Step(STRATEGIES[0], f"starts plain: {STRATEGIES[0].summary}")
     leader = best(turns)
     profile = leader.evidence.profile if leader is not None else None
     hot = _hot(nests, profile)

@@ -534,7 +534,10 @@ def test_the_answer_to_the_question_is_enough() -> None:
             "void f(int n, char *s) { int i = 0; while (s[i]) s[i++] = 'a'; }",
             "cannot tell how many elements of 's'",
         ),
-        ("void f(char *s) { while (*s) *s++ = 'a'; }", "'s' is not supported yet: string that ends at its NUL"),
+        (
+            "void f(char *s) { while (*s) *s++ = 'a'; }",
+            "'s' is not supported yet: string that ends at its NUL",
+        ),
         ("void g(int n) { goto a; a:; } void f(int n, float *x) { g(n); x[0] = 1; }", "not supported: goto"),
     ],
 )
