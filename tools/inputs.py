@@ -116,10 +116,12 @@ def case(
         else:
             scalars[parameter.name] = _scalar(parameter, config.fill, rng)
     arrays = {}
-    for index, parameter in enumerate(function.arrays):
+    sizes = {k: v for k, v in scalars.items() if isinstance(v, int)}
+    for index, declared in enumerate(function.arrays):
+        parameter = _within(declared, sizes)
         rng = np.random.default_rng([seed, config.seed_index, 2, index])
         dtype = dtype_of(parameter, function.structs)
-        shape = shape_of(parameter, {k: int(v) for k, v in scalars.items() if isinstance(v, int)})
+        shape = shape_of(parameter, sizes)
         if parameter.name in fixed:
             arrays[parameter.name] = fixed[parameter.name].reshape(shape).copy()
         elif parameter.role == "out":
@@ -165,6 +167,16 @@ def _configuration(function, tier, row, count, fill, index) -> InputConfig:
     return InputConfig(
         name=f"{name} ({fill}, {index})", tier=tier, sizes=tuple(sizes.items()), fill=fill, seed_index=index
     )
+
+
+def _within(parameter: Parameter, sizes: dict[str, int]) -> Parameter:
+    """The parameter with the range of its values in numbers, where it depends on sizes."""
+    low, high = parameter.low, parameter.high
+    if parameter.low_expr is not None:
+        low = float(evaluate(parameter.low_expr, sizes))
+    if parameter.high_expr is not None:
+        high = max(float(evaluate(parameter.high_expr, sizes)), low or 0.0)
+    return parameter.model_copy(update={"low": low, "high": high})
 
 
 def _grown(n: int) -> int:

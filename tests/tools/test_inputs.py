@@ -51,3 +51,11 @@ def test_sizes_with_a_greatest_value_stop_growing():
     config = largest(bounded, lambda config: 0.0, seconds=1.0, limit_bytes=1 << 30)
     assert config is not None and dict(config.sizes)["n"] == 20
     assert max(dict(c.sizes)["n"] for c in configurations(bounded)) == 20
+
+
+def test_indices_stay_inside_what_they_index():
+    picked = X.model_copy(update={"name": "p", "dtype": "int32", "low": 0.0, "high_expr": "n - 1"})
+    gather = SAXPY.model_copy(update={"parameters": (N, A, picked, Y)})
+    for config in configurations(gather):
+        made = case(gather, config, 5, {})
+        assert ((made.arrays["p"] >= 0) & (made.arrays["p"] < max(made.scalars["n"], 1))).all()
