@@ -34,8 +34,7 @@ COUNTING = Checks(trace_blocks=64)
 class Session:
     """What a run needs while it is alive; all that must survive is in `run`.
 
-    `suite` is made when the first candidate needs it. `notify` is told every event as it is on disk, and
-    `begins` every stage before it starts.
+    `suite` is made when the first candidate needs it. `notify` is told every event as it is on disk.
     """
 
     run: Run
@@ -45,7 +44,6 @@ class Session:
     gpu: GpuSpec
     make_suite: Callable[[], Suite]
     notify: Callable[[Event], None] = lambda event: None
-    begins: Callable[[str, int], None] = lambda stage, turn: None
     _suite: Suite | None = None
     _builds: dict[tuple[str, bool], Build] = field(default_factory=dict)
 
@@ -73,7 +71,6 @@ def generate(session: Session, turn: int) -> None:
     """Ask the policy for a candidate."""
     if session.run.has("proposal", turn):
         return
-    session.begins("generate", turn)
     session.log("request", turn, {})
     hint = session.run.options.hint
     proposal = session.policy.propose(Request(session.view, session.run.turns, hint))
@@ -86,7 +83,6 @@ def compile(session: Session, turn: int) -> None:
         return
     candidate = session.candidate(turn)
     assert candidate is not None
-    session.begins("compile", turn)
     session.log("structure", turn, structure(candidate))
     function = session.run.task.function
     with ThreadPoolExecutor() as pool:
@@ -101,7 +97,6 @@ def test(session: Session, turn: int) -> None:
         return
     candidate = session.candidate(turn)
     assert candidate is not None
-    session.begins("test", turn)
     session.log("test", turn, tested(session, candidate))
 
 
@@ -112,7 +107,6 @@ def profile(session: Session, turn: int) -> None:
     candidate = session.candidate(turn)
     compiled = session.run.get("compile", turn, CompileResult)
     assert candidate is not None and compiled is not None
-    session.begins("profile", turn)
     build = session.build(candidate, checked=True)
     execution = session.device.run(build, [session.suite.large.case], COUNTING)[0]
     session.log("profile", turn, join_profile(session.device.name, execution, compiled, session.gpu))

@@ -31,7 +31,6 @@ class Listener:
     """Who is told what happens while a port is made."""
 
     event: Callable[[Event], None] = lambda event: None
-    begins: Callable[[str, int], None] = lambda stage, turn: None
     progress: Callable[[int, int, str], None] = lambda done, total, what: None
     suite: Callable[[Suite], None] = lambda suite: None
 
@@ -89,7 +88,6 @@ def session_for(run: Run, policy: Policy, listener: Listener) -> nodes.Session:
         gpu=gpu_named(options.gpu),
         make_suite=make_suite,
         notify=listener.event,
-        begins=listener.begins,
     )
 
 

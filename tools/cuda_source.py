@@ -1,4 +1,4 @@
-"""Reading CUDA C++ with tree-sitter: the few questions that the splitter and the CPU rewriter ask of a source."""
+"""Reading CUDA C++ with tree-sitter: the few questions that several tools ask of a source."""
 
 from __future__ import annotations
 

@@ -8,12 +8,13 @@ without the function's body.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import tree_sitter
-import tree_sitter_cuda
 
 from .c.parse import parse
+from .cuda_source import apply_edits, walk
+from .cuda_source import parse as parse_cuda
 from .records import Candidate, FunctionSpec, Parameter, Task
 
 STREAM = "cudaperf_stream"
@@ -54,7 +55,7 @@ def entry_name(function: FunctionSpec) -> str:
 def on_stream(source: str, stream: str = STREAM) -> str:
     """The source with every launch and copy put on a stream, and scratch memory allocated in its order."""
     edits: list[tuple[int, int, str]] = []
-    for node in _nodes(source):
+    for node in walk(parse_cuda("", source).root):
         if node.type == "kernel_call_syntax":
             given = len([c for c in node.named_children if c.type != "comment"])
             if given < 4:
@@ -66,27 +67,17 @@ def on_stream(source: str, stream: str = STREAM) -> str:
 
 def without_name(source: str, name: str) -> str:
     """The source with what it calls `name` called otherwise, since the drop-in defines that name itself."""
-    found = [n for n in _nodes(source) if n.type == "identifier" and n.text == name.encode()]
+    found = [
+        n for n in walk(parse_cuda("", source).root) if n.type == "identifier" and n.text == name.encode()
+    ]
     other = f"{name}_kernel"
     while re.search(rf"\b{other}\b", source):
         other += "_"
     return _edited(source, [(n.start_byte, n.end_byte, other) for n in found])
 
 
-def _nodes(source: str) -> Iterator[tree_sitter.Node]:
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-    pending = [parser.parse(source.encode()).root_node]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending += node.children
-
-
 def _edited(source: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    text = source.encode()
-    for start, end, replacement in sorted(edits, reverse=True):
-        text = text[:start] + replacement.encode() + text[end:]
-    return text.decode()
+    return apply_edits(source.encode(), [(begin, end, text.encode()) for begin, end, text in edits]).decode()
 
 
 def _on_stream(call: tree_sitter.Node, stream: str) -> list[tuple[int, int, str]]:

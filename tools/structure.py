@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
 import tree_sitter
-import tree_sitter_cuda
 
+from .cuda_source import parse, walk
 from .records import Candidate, Finding, Record
 
 BARRIERS = {"__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"}
@@ -45,30 +44,18 @@ def structure(candidate: Candidate) -> Structure:
     kernels: list[KernelFeatures] = []
     findings: list[Finding] = []
     for file in (f for f in candidate.files if f.language == "cuda"):
-        text = file.text.encode()
-        root = _parser().parse(text).root_node
+        root = parse(file.name, file.text).root
         launched = {
             _text(call.child_by_field_name("function")).split("<")[0]
-            for call in _walk(root)
+            for call in walk(root)
             if call.type == "call_expression" and any(c.type == "kernel_call_syntax" for c in call.children)
         }
-        for node in _walk(root):
+        for node in walk(root):
             if node.type == "function_definition" and "__global__" in _head(node):
                 features = _features(node, launched)
                 kernels.append(features)
                 findings += _findings(node, features, file.name)
     return Structure(kernels=tuple(kernels), findings=tuple(findings))
-
-
-@cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-
-
-def _walk(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
 
 
 def _text(node: tree_sitter.Node | None) -> str:
@@ -82,11 +69,11 @@ def _head(definition: tree_sitter.Node) -> str:
 
 
 def _declarator(definition: tree_sitter.Node) -> tree_sitter.Node | None:
-    return next((n for n in _walk(definition) if n.type == "function_declarator"), None)
+    return next((n for n in walk(definition) if n.type == "function_declarator"), None)
 
 
 def _calls(node: tree_sitter.Node) -> Iterator[tuple[str, tree_sitter.Node]]:
-    for call in _walk(node):
+    for call in walk(node):
         if call.type == "call_expression":
             yield _text(call.child_by_field_name("function")), call
 
@@ -102,13 +89,13 @@ def _loop_depth(node: tree_sitter.Node, stop: tree_sitter.Node) -> int:
 def _features(definition: tree_sitter.Node, launched: set[str]) -> KernelFeatures:
     declarator = _declarator(definition)
     name = _text(declarator.child_by_field_name("declarator")) if declarator else "?"
-    parameters = [n for n in _walk(declarator) if n.type == "parameter_declaration"] if declarator else []
+    parameters = [n for n in walk(declarator) if n.type == "parameter_declaration"] if declarator else []
     pointers = [p for p in parameters if "*" in _text(p)]
     calls = list(_calls(definition))
-    loops = [n for n in _walk(definition) if n.type in LOOPS]
+    loops = [n for n in walk(definition) if n.type in LOOPS]
     barriers = [call for function, call in calls if function in BARRIERS]
-    declarations = [n for n in _walk(definition) if n.type == "declaration"]
-    types = {_text(n) for n in _walk(definition) if n.type == "type_identifier"}
+    declarations = [n for n in walk(definition) if n.type == "declaration"]
+    types = {_text(n) for n in walk(definition) if n.type == "type_identifier"}
     return KernelFeatures(
         kernel=name,
         line=definition.start_point[0] + 1,

@@ -28,10 +28,6 @@ class Compiler:
     version: str
 
     @property
-    def is_clang(self) -> bool:
-        return "clang" in self.version
-
-    @property
     def folders(self) -> tuple[Path, ...]:
         """What a sandbox must let it read, where it does not lie in a system folder."""
         real = self.path.resolve()

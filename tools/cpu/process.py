@@ -80,10 +80,6 @@ class Harness:
         )
         os.close(results)
 
-    @property
-    def alive(self) -> bool:
-        return self.process.poll() is None
-
     def close(self) -> None:
         sandbox.kill(self.process)
         if self.process.stdin:
