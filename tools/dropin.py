@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import tree_sitter
 
+from .c.load import original_text, without_body
 from .c.parse import parse
 from .cuda_source import apply_edits, walk
 from .cuda_source import parse as parse_cuda
@@ -257,12 +258,19 @@ void {function.name}_device({device_parameters});
 
 
 def _host(task: Task) -> str:
+    """The original's file with a prototype, or where needed a forwarding body, in place of the function.
+
+    It keeps the number of lines, so that messages about the rest still fit.
+    """
     function = task.function
     definition = parse(task.path, task.source, task.flags).functions[function.name]
-    source = task.source.encode()
-    head = source[definition.start : definition.body_start].decode().strip()
-    if not _forwards(function):
-        return _spliced(source, definition.start, definition.end, f"{head};")
+    text = original_text(task)
+    head = text.encode()[: definition.body_start - definition.start].decode().strip()
+    replacement = _forwarder(function, head) if _forwards(function) else f"{head};"
+    return without_body(task, replacement + "\n" * max(text.count("\n") - replacement.count("\n"), 0))
+
+
+def _forwarder(function: FunctionSpec, head: str) -> str:
     arguments, declared = [], []
     for p in function.parameters:
         if p.origin == "result":
@@ -273,17 +281,10 @@ def _host(task: Task) -> str:
         arguments.append(f"{cast}{address}{p.name}")
     back = "" if function.returns == "void" else "return "
     entry = entry_name(function)
-    forward = (
+    return (
         f"extern {function.returns} {entry}({', '.join(declared) or 'void'});\n"
         f"{head} {{ {back}{entry}({', '.join(arguments)}); }}"
     )
-    return _spliced(source, definition.start, definition.end, forward)
-
-
-def _spliced(source: bytes, start: int, end: int, replacement: str) -> str:
-    """Replace a range, keeping the number of its lines so that messages about the rest still fit."""
-    lost = source[start:end].count(b"\n") - replacement.count("\n")
-    return (source[:start] + replacement.encode() + b"\n" * max(lost, 0) + source[end:]).decode()
 
 
 def _forwards(function: FunctionSpec) -> bool:
