@@ -101,10 +101,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Checks:
-    """What to look for while a case runs. `trace_blocks` limits the blocks of a launch that are counted (0: none)."""
+    """What to look for while a case runs.
+
+    `bounds` includes alignment, `races` shared and global memory, within and between blocks; `uninitialized` finds
+    reads of shared and allocated memory that nothing has written (a case's own buffers count as written).
+    `trace_blocks` limits the blocks of a launch that are counted (0: none).
+    """
 
     bounds: bool = False
     races: bool = False
+    uninitialized: bool = False
     trace_blocks: int = 0
     order: OneOf["forward", "reverse", "shuffled"] = "forward"
 
@@ -116,6 +122,8 @@ Failure = OneOf[
     "launch-error",
     "out-of-bounds",
     "race",
+    "uninitialized-read",
+    "misaligned-access",
     "barrier-divergence",
     "out-of-memory",
 ]

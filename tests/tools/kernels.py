@@ -10,7 +10,7 @@ from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Case, Checks, Execution
 from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter
 
-EVERYTHING = Checks(bounds=True, races=True, trace_blocks=1000)
+EVERYTHING = Checks(bounds=True, races=True, uninitialized=True, trace_blocks=1000)
 _DTYPES = {
     "float": "float32", "double": "float64", "int": "int32", "unsigned": "uint32", "unsigned char": "uint8",
     "long long": "int64",
@@ -51,7 +51,7 @@ def execute(
     parameters: str, text: str, values: dict, checks: Checks = EVERYTHING, seconds: float = 10.0
 ) -> Execution:
     """Builds a candidate and runs it on one case; `values` are arrays and scalars by name."""
-    checked = bool(checks.bounds or checks.races or checks.trace_blocks)
+    checked = bool(checks.bounds or checks.races or checks.uninitialized or checks.trace_blocks)
     build = built(parameters, text, checked)
     assert build.result.ok, build.result.diagnostics
     arrays = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}

@@ -41,6 +41,12 @@ PLANTED = {
         "barrier-divergence", 2, ["if (i % 32 < 16) x[i] += __shfl_down_sync(~0u, x[i], 8);", "__syncthreads();"],
     ),
     "mask without itself": ("barrier-divergence", 2, ["x[i] = __shfl_sync(1u, x[i], 0);"]),
+    "local index": ("out-of-bounds", 2, ["float h[4]; for (int j = 0; j < 5; j += n / 256) h[j] = j; x[i] = h[i & 3];"]),
+    "misaligned vector": ("misaligned-access", 2, ["if (i < 32) x[i] = reinterpret_cast<float4 *>(x + 1)[i].y;"]),
+    "uninitialized shared": (
+        "uninitialized-read", 3,
+        ["__shared__ float s[256]; if (i & 1) s[i] = x[i]; __syncthreads();", "x[i] = s[i] > 0 ? 1.0f : 0.0f;"],
+    ),
     "stack": (
         "crash", 3,
         ["volatile float h[99999]; __syncthreads();", "for (int j = 0; j < 99999; j++) h[j] = j; x[i] = h[i];"],
@@ -63,8 +69,20 @@ def test_planted_bug_is_named_with_its_line(name):
 def test_both_parties_of_a_race_are_named():
     text = body("__shared__ float s[256]; s[i] = x[i];", "x[i] = s[255 - i];")
     result = execute(FLOATS, launched(text), {"n": 256, "x": X})
-    message = result.findings[0].message
+    message = next(f.message for f in result.findings if f.rule == "race")
     assert "candidate.cu:2" in message and "candidate.cu:3" in message and "thread (" in message
+
+
+def test_fresh_device_memory_is_uninitialized_until_it_is_written():
+    text = (
+        "__global__ void k(float *x, const float *s) {\n int i = threadIdx.x;\n x[i] = s[i] == 0.0f;\n}\n"
+        'extern "C" void launch_f(int n, float *x) { float *s; cudaMalloc(&s, n * 4); %s; k<<<1, 256>>>(x, s);'
+        " cudaFree(s); }"
+    )
+    result = execute(FLOATS, text % "cudaMemset(s, 0, n * 2)", {"n": 256, "x": X})
+    assert result.failure == "uninitialized-read" and [f.line for f in result.findings] == [3]
+    assert "thread (128,0,0)" in result.findings[0].message
+    assert execute(FLOATS, text % "cudaMemset(s, 0, n * 4)", {"n": 256, "x": X}).findings == ()
 
 
 def test_race_between_blocks():

@@ -313,7 +313,12 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_honest_kernel_passes_every_checker(name, order):
     text, parameters, values, output, expected = KERNELS[name]
-    result = execute(parameters, text, values, Checks(bounds=True, races=True, trace_blocks=8, order=order))
+    result = execute(
+        parameters,
+        text,
+        values,
+        Checks(bounds=True, races=True, uninitialized=True, trace_blocks=8, order=order),
+    )
     assert result.failure is None and result.findings == () and result.damaged == ()
     np.testing.assert_allclose(result.arrays[output], expected, rtol=2e-4, atol=1e-6)
 

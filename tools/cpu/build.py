@@ -32,7 +32,7 @@ _DEVICE = (
 )  # fmt: skip
 _PLAIN = ("-O2",)
 # Without scalar replacement a float4 stays one access, as it is on a GPU.
-_CHECKED = ("-O1", "-fno-tree-sra", "-fsanitize=thread", "-DCUDAPERF_CHECKED")
+_CHECKED = ("-O1", "-fno-tree-sra", "-fsanitize=thread,bounds,alignment", "-DCUDAPERF_CHECKED")
 # What device code may link to: the math library's functions (and their float twins), and our runtime.
 _MATH = frozenset(
     {
@@ -46,7 +46,7 @@ _MATH = frozenset(
 )  # fmt: skip
 _MEMORY = frozenset({"memcpy", "memmove", "memset", "memcmp", "abs", "labs", "llabs"})
 _RUNTIME = re.compile(
-    r"cudaperf_\w+|__tsan_\w+|threadIdx|blockIdx|blockDim|gridDim"
+    r"cudaperf_\w+|__tsan_\w+|__ubsan_\w+|threadIdx|blockIdx|blockDim|gridDim"
     r"|__cxa_finalize|__tls_get_addr|_ITM_\w+|__gmon_start__"
 )
 

@@ -30,7 +30,9 @@ from ..toolchain import cxx_compiler
 from .build import Libraries, build
 from .process import Event, Harness, Outcome, layout
 
-_WORST_FIRST: tuple[Failure, ...] = ("out-of-bounds", "race", "launch-error", "out-of-memory")
+_WORST_FIRST: tuple[Failure, ...] = (
+    "out-of-bounds", "misaligned-access", "race", "uninitialized-read", "launch-error", "out-of-memory",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,9 @@ class CpuDevice:
 
     def run(self, build: Build, cases: Sequence[Case], checks: Checks) -> tuple[Execution, ...]:
         assert isinstance(build, CpuBuild) and build.result.ok
-        if (checks.bounds or checks.races or checks.trace_blocks) and not build.checked:
-            raise ValueError("bounds, races and counts need a build with checked=True")
+        watched = checks.bounds or checks.races or checks.uninitialized or checks.trace_blocks
+        if watched and not build.checked:
+            raise ValueError("bounds, races, uninitialized reads and counts need a build with checked=True")
         size = max((layout(case, i)[1] for i, case in enumerate(cases)), default=0)
         harness: Harness | None = None
         outcomes = []

@@ -169,7 +169,7 @@ def _memory_file(size: int) -> int:
 
 def _job(function: FunctionSpec, case: Case, checks: Checks, offsets: dict[str, int]) -> str:
     """The case as runtime/harness.cpp reads it."""
-    flags = f"{int(checks.bounds)} {int(checks.races)} {checks.trace_blocks}"
+    flags = f"{int(checks.bounds)} {int(checks.races)} {int(checks.uninitialized)} {checks.trace_blocks}"
     buffers = [
         f"{DEVICE_BEGIN + offset} {case.arrays[name].nbytes} {name}"
         for name, offset in offsets.items()

@@ -3,9 +3,11 @@
 #include "counts.h"
 #include "races.h"
 #include "report.h"
+#include "typed_checks.h"
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string.h>
 #include <sys/mman.h>
 #include <vector>
 
@@ -44,16 +46,19 @@ static bool traced;
 static std::vector<SharedVariable> shared_variables;
 static uintptr_t arena_begin, arena_end;
 static std::vector<Cell> arena_cells;
-static std::set<const void *> out_of_bounds_sites;
+static std::vector<unsigned char> arena_written;  // one for each byte of the arena
+static std::set<const void *> out_of_bounds_sites, uninitialized_sites;
 static std::set<std::pair<unsigned int, int>> early_exits;
 
 void begin_case(const Options &chosen) {
     options = chosen;
-    active = chosen.bounds || chosen.races || chosen.trace_blocks;
+    active = chosen.bounds || chosen.races || chosen.uninitialized || chosen.trace_blocks;
     for (auto &[id, region] : regions) region.release();
     regions.clear();
     known_version = 0;
     out_of_bounds_sites.clear();
+    uninitialized_sites.clear();
+    typed::begin_case();
     early_exits.clear();
     counts::begin_case();
 }
@@ -62,10 +67,9 @@ void end_case() {
     if (options.trace_blocks) counts::report_case();
 }
 
-// Shared mappings, since the limit on memory is the candidate's and counts private ones only.
 template <typename T> static T *zeroed(size_t bytes) {
-    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
+    void *p = map_notes(bytes);
+    if (!p) {
         report_finding("out-of-memory", "error", 0, {},
                        "the checkers have no memory left to watch this case");
         fail("out-of-memory");
@@ -120,6 +124,7 @@ void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
     arena_begin = reinterpret_cast<uintptr_t>(arena) - shared_lead;
     arena_end = reinterpret_cast<uintptr_t>(arena) + arena_bytes;
     shared_variables.clear();
+    if (options.uninitialized) arena_written.resize(arena_end - arena_begin);
     if (dynamic_bytes) add_shared(arena, dynamic_bytes, "dynamic shared memory");
     if (!options.races) return;
     arena_cells.resize((arena_end - arena_begin) / 4);
@@ -132,7 +137,9 @@ void end_traced_block() {
 }
 
 void add_shared(const void *begin, size_t size, const char *name) {
-    shared_variables.push_back({reinterpret_cast<uintptr_t>(begin), size, name});
+    uintptr_t address = reinterpret_cast<uintptr_t>(begin);
+    shared_variables.push_back({address, size, name});
+    if (options.uninitialized) memset(&arena_written[address - arena_begin], 0, size);
 }
 
 void exited_before_barrier(int line, unsigned int threads) {
@@ -158,11 +165,28 @@ static void out_of_bounds(uintptr_t address, size_t size, Access kind, const voi
                        text(" %s %zu bytes %s at {0}", verb(kind), size, where.c_str()));
 }
 
+// Aggregates are copied with their padding, which is never written: they count as read where no byte was.
+static void follow_writes(unsigned char *written, uintptr_t address, size_t size, Access kind, const void *site,
+                          const char *name, uintptr_t begin) {
+    if (kind != Access::store) {
+        bool aggregate = size > 16 || size & (size - 1);
+        bool fresh = aggregate ? !memchr(written, 1, size) : memchr(written, 0, size) != nullptr;
+        if (fresh && uninitialized_sites.size() < 20 && uninitialized_sites.insert(site).second)
+            report_finding("uninitialized-read", "error", 0, {site},
+                           name_thread(*position.launch, position.block, position.thread) +
+                               text(" %s %zu bytes of %s+%zu at {0}, which nothing has written", verb(kind), size,
+                                    name, address - begin));
+    }
+    if (kind != Access::load) memset(written, 1, size);
+}
+
 static void access_shared(uintptr_t address, size_t size, Access kind, const void *site) {
     const SharedVariable *nearest = nullptr;
     for (const SharedVariable &v : shared_variables) {
         if (address >= v.begin && address + size <= v.begin + v.size) {
             if (traced) counts::note(address, size, kind, Space::shared, site);
+            if (options.uninitialized)
+                follow_writes(&arena_written[address - arena_begin], address, size, kind, site, v.name, v.begin);
             if (options.races)
                 races::check({v.begin, v.name, Space::shared, &arena_cells[(v.begin - arena_begin) / 4]},
                              address, size, kind, site);
@@ -217,6 +241,9 @@ void access(uintptr_t address, size_t size, Access kind, const void *site) {
         }
         if (traced) counts::note(address, size, kind, Space::global, site);
     }
+    if (region->allocation.written)
+        follow_writes(region->allocation.written + (address - begin), address, size, kind, site,
+                      region->allocation.name.c_str(), begin);
     if (options.races)
         races::check({begin, region->allocation.name.c_str(), region->space, region->cells}, address, size,
                      kind, site);

@@ -8,7 +8,7 @@
 namespace cudaperf::checks {
 
 struct Options {
-    bool bounds = false, races = false;
+    bool bounds = false, races = false, uninitialized = false;
     uint64_t trace_blocks = 0;
 };
 extern Options options;

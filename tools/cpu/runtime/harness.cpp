@@ -135,7 +135,7 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
     int error = success;
     switch (request.operation) {
     case Operation::allocate:
-        error = allocate(request.size, value);
+        error = allocate(request.size, value, checks::options.uninitialized);
         if (error) {
             device.last_error = error;
             report_finding("out-of-memory", "error", 0, {},
@@ -149,6 +149,7 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
     case Operation::copy_in:
         if (!inside_allocation(request.to, payload.size())) return misuse(copy);
         memcpy(at(request.to), payload.data(), payload.size());
+        note_written(request.to, payload.size());
         return success;
     case Operation::copy_out:
         if (!inside_allocation(request.from, request.size)) return misuse(copy);
@@ -158,11 +159,13 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
         if (!inside_allocation(request.to, request.size) || !inside_allocation(request.from, request.size))
             return misuse(copy);
         memmove(at(request.to), at(request.from), request.size);
+        note_copied(request.to, request.from, request.size);
         return success;
     case Operation::fill:
         if (!inside_allocation(request.to, request.size))
             return misuse("cudaMemset outside every allocation");
         memset(at(request.to), request.value, request.size);
+        note_written(request.to, request.size);
         return success;
     case Operation::write_symbol:
         if ((error = symbol_range(request, request.to, payload.size()))) return error;
@@ -249,14 +252,14 @@ static void end_case() {
     report(R"({"event":"end"})");
 }
 
-// A case on stdin: "case ORDER BOUNDS RACES TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS
+// A case on stdin: "case ORDER BOUNDS RACES UNINITIALIZED TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS
 // SIZE NAME", and a line an argument, its 16 bytes as two hexadecimal words.
 static void run_cases(int channel, pid_t launcher) {
-    int order, bounds, races;
+    int order, bounds, races, uninitialized;
     unsigned long trace_blocks, buffers;
     uint32_t count;
-    while (scanf(" case %d %d %d %lu %lu %u", &order, &bounds, &races, &trace_blocks, &buffers, &count) ==
-           6) {
+    while (scanf(" case %d %d %d %d %lu %lu %u", &order, &bounds, &races, &uninitialized, &trace_blocks,
+                 &buffers, &count) == 7) {
         for (unsigned long i = 0; i < buffers; i++) {
             unsigned long address, size;
             char name[256];
@@ -269,7 +272,7 @@ static void run_cases(int channel, pid_t launcher) {
             if (scanf("%lx", &value) != 1) exit(1);
             word = value;
         }
-        begin_case({bounds != 0, races != 0, trace_blocks}, static_cast<Order>(order));
+        begin_case({bounds != 0, races != 0, uninitialized != 0, trace_blocks}, static_cast<Order>(order));
         if (!send_all(channel, &count, sizeof count) || !send_all(channel, words.data(), words.size() * 8) ||
             !serve_all(channel)) {
             int status = 0;

@@ -39,7 +39,12 @@ void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool 
     memory_version++;
 }
 
-int allocate(size_t size, uint64_t *address) {
+void *map_notes(size_t bytes) {
+    void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? nullptr : p;
+}
+
+int allocate(size_t size, uint64_t *address, bool watched) {
     *address = 0;
     if (!size) return success;
     if (size > heap_begin - device_begin) return out_of_memory;
@@ -49,6 +54,8 @@ int allocate(size_t size, uint64_t *address) {
     *address = heap_top;
     memset(reinterpret_cast<void *>(heap_top), 0xff, size);
     add_allocation(heap_top, size, "cudaMalloc #" + std::to_string(next_heap_number++));
+    if (watched && !(allocations[heap_top].written = static_cast<unsigned char *>(map_notes(bytes))))
+        return release(heap_top), out_of_memory;
     heap_top += bytes + page;  // an unmapped page behind each allocation
     return success;
 }
@@ -57,6 +64,7 @@ int release(uintptr_t address) {
     auto found = allocations.find(address);
     if (address < heap_begin || found == allocations.end()) return invalid_value;
     munmap(reinterpret_cast<void *>(address), whole_pages(found->second.size));
+    if (found->second.written) munmap(found->second.written, whole_pages(found->second.size));
     allocations.erase(found);
     memory_version++;
     return success;
@@ -76,6 +84,19 @@ const Allocation *nearest_allocation(uintptr_t address) {
 bool inside_allocation(uintptr_t address, size_t size) {
     const Allocation *a = nearest_allocation(address);
     return a && address >= a->begin && size <= a->size && address - a->begin <= a->size - size;
+}
+
+void note_written(uintptr_t address, size_t size) {
+    const Allocation *a = nearest_allocation(address);
+    if (a && a->written) memset(a->written + (address - a->begin), 1, size);
+}
+
+void note_copied(uintptr_t to, uintptr_t from, size_t size) {
+    const Allocation *target = nearest_allocation(to), *source = nearest_allocation(from);
+    if (source && source->written && target && target->written)
+        memmove(target->written + (to - target->begin), source->written + (from - source->begin), size);
+    else
+        note_written(to, size);
 }
 
 std::vector<const Allocation *> all_allocations() {

@@ -13,6 +13,7 @@ struct Allocation {
     std::string name;
     uint32_t id;
     bool constant;  // a __constant__ variable
+    unsigned char *written = nullptr;  // one for each byte that has been written; null: all of them
 
     uintptr_t end() const { return begin + size; }
 };
@@ -21,8 +22,9 @@ struct Allocation {
 void map_buffers(int descriptor, size_t size);
 void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool constant = false);
 
-// Both return a cudaError_t. Fresh memory is filled with 0xff: NaN for floats, so that reading it shows.
-int allocate(size_t size, uint64_t *address);
+// Both return a cudaError_t. Fresh memory is filled with 0xff: NaN for floats, so that reading it shows. With
+// `watched` it is also remembered which bytes have been written since.
+int allocate(size_t size, uint64_t *address, bool watched);
 int release(uintptr_t address);
 
 // Forgets the buffers of a case. What cudaMalloc gave stays, as on a GPU: a launcher may keep it between
@@ -32,6 +34,14 @@ void forget_buffers();
 // The allocation that holds the address, or the nearest below or else above it; null where there is none.
 const Allocation *nearest_allocation(uintptr_t address);
 bool inside_allocation(uintptr_t address, size_t size);
+
+// The host wrote or copied inside allocations.
+void note_written(uintptr_t address, size_t size);
+void note_copied(uintptr_t to, uintptr_t from, size_t size);
+
+// Zeroed memory for the checkers' own notes; null where there is none left. Shared mappings, since the limit on
+// memory is the candidate's and counts private ones only.
+void *map_notes(size_t bytes);
 
 std::vector<const Allocation *> all_allocations();
 
