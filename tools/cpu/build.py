@@ -32,7 +32,13 @@ _DEVICE = (
 )  # fmt: skip
 _PLAIN = ("-O2",)
 # Without scalar replacement a float4 stays one access, as it is on a GPU.
-_CHECKED = ("-O1", "-fno-tree-sra", "-fsanitize=thread,bounds,alignment", "-DCUDAPERF_CHECKED")
+_CHECKED = (
+    "-O1",
+    "-fno-tree-sra",
+    "-fsanitize=thread,bounds,alignment",
+    "--param=tsan-distinguish-volatile=1",
+    "-DCUDAPERF_CHECKED",
+)
 # What device code may link to: the math library's functions (and their float twins), and our runtime.
 _MATH = frozenset(
     {

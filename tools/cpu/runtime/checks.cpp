@@ -180,7 +180,7 @@ static void follow_writes(unsigned char *written, uintptr_t address, size_t size
     if (kind != Access::load) memset(written, 1, size);
 }
 
-static void access_shared(uintptr_t address, size_t size, Access kind, const void *site) {
+static void access_shared(uintptr_t address, size_t size, Access kind, Strength strength, const void *site) {
     const SharedVariable *nearest = nullptr;
     for (const SharedVariable &v : shared_variables) {
         if (address >= v.begin && address + size <= v.begin + v.size) {
@@ -189,7 +189,7 @@ static void access_shared(uintptr_t address, size_t size, Access kind, const voi
                 follow_writes(&arena_written[address - arena_begin], address, size, kind, site, v.name, v.begin);
             if (options.races)
                 races::check({v.begin, v.name, Space::shared, &arena_cells[(v.begin - arena_begin) / 4]},
-                             address, size, kind, site);
+                             address, size, kind, strength, site);
             return;
         }
         if (address >= v.begin && (!nearest || v.begin > nearest->begin)) nearest = &v;
@@ -223,9 +223,10 @@ static Region *region_of(uintptr_t address, size_t size) {
     return last_region = *(above - 1);
 }
 
-void access(uintptr_t address, size_t size, Access kind, const void *site) {
+void access(uintptr_t address, size_t size, Access kind, Strength strength, const void *site) {
     if (!active || !position.launch) return;
-    if (address >= arena_begin && address < arena_end) return access_shared(address, size, kind, site);
+    if (address >= arena_begin && address < arena_end)
+        return access_shared(address, size, kind, strength, site);
     Region *region = region_of(address, size);
     if (!region) {  // outside the device's range it is a thread's own stack, or faults by itself
         if (is_device(reinterpret_cast<void *>(address)))
@@ -246,7 +247,7 @@ void access(uintptr_t address, size_t size, Access kind, const void *site) {
                       region->allocation.name.c_str(), begin);
     if (options.races)
         races::check({begin, region->allocation.name.c_str(), region->space, region->cells}, address, size,
-                     kind, site);
+                     kind, strength, site);
 }
 
 }  // namespace cudaperf::checks
@@ -255,22 +256,22 @@ using namespace cudaperf;
 using namespace cudaperf::checks;
 
 #define SITE __builtin_return_address(0)
+#define HOOK(name, n, kind, strength)                                                                        \
+    void __tsan_##name##n(void *p) {                                                                         \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::kind, Strength::strength, SITE);                   \
+    }
 #define HOOKS(n)                                                                                             \
-    void __tsan_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }          \
-    void __tsan_write##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }        \
-    void __tsan_unaligned_read##n(void *p) {                                                                 \
-        access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);                                       \
-    }                                                                                                        \
-    void __tsan_unaligned_write##n(void *p) {                                                                \
-        access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
-    }                                                                                                        \
-    void __tsan_volatile_read##n(void *p) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); } \
-    void __tsan_volatile_write##n(void *p) {                                                                 \
-        access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
-    }                                                                                                        \
+    HOOK(read, n, load, weak)                                                                                \
+    HOOK(write, n, store, weak)                                                                              \
+    HOOK(unaligned_read, n, load, weak)                                                                      \
+    HOOK(unaligned_write, n, store, weak)                                                                    \
+    HOOK(volatile_read, n, load, is_volatile)                                                                \
+    HOOK(volatile_write, n, store, is_volatile)                                                              \
+    HOOK(unaligned_volatile_read, n, load, is_volatile)                                                      \
+    HOOK(unaligned_volatile_write, n, store, is_volatile)                                                    \
     void __tsan_read_write##n(void *p) {                                                                     \
-        access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE);                                       \
-        access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE);                                      \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::load, Strength::weak, SITE);                       \
+        access(reinterpret_cast<uintptr_t>(p), n, Access::store, Strength::weak, SITE);                      \
     }
 
 extern "C" {
@@ -280,8 +281,12 @@ HOOKS(4)
 HOOKS(8)
 HOOKS(16)
 
-void __tsan_read_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::load, SITE); }
-void __tsan_write_range(void *p, size_t n) { access(reinterpret_cast<uintptr_t>(p), n, Access::store, SITE); }
+void __tsan_read_range(void *p, size_t n) {
+    access(reinterpret_cast<uintptr_t>(p), n, Access::load, Strength::weak, SITE);
+}
+void __tsan_write_range(void *p, size_t n) {
+    access(reinterpret_cast<uintptr_t>(p), n, Access::store, Strength::weak, SITE);
+}
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}
@@ -290,8 +295,9 @@ void __tsan_vptr_update(void *, void *) {}
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) {}
 
-void cudaperf_atomic(const volatile void *address, unsigned int size, const void *site) {
-    access(reinterpret_cast<uintptr_t>(address), size, Access::atomic, site);
+void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site) {
+    access(reinterpret_cast<uintptr_t>(address), size, Access::atomic,
+           of_block ? Strength::block_atomic : Strength::atomic, site);
 }
 
 void cudaperf_fence() {

@@ -17,6 +17,10 @@ extern bool active;
 enum class Access : uint8_t { load, store, atomic };
 enum class Space : uint8_t { global, shared, constant };
 
+// How an access stands to others at the same time. In the words of CUDA's memory model all but the first are strong:
+// they do not race with each other. A block's atomics are strong among its own threads only.
+enum class Strength : uint8_t { weak, is_volatile, block_atomic, atomic };
+
 void begin_case(const Options &chosen);
 void end_case();
 void begin_launch(const Launch &launch);
@@ -25,7 +29,7 @@ void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes);
 void end_traced_block();
 void add_shared(const void *begin, size_t size, const char *name);
 void exited_before_barrier(int line, unsigned int threads);
-void access(uintptr_t address, size_t size, Access kind, const void *site);
+void access(uintptr_t address, size_t size, Access kind, Strength strength, const void *site);
 
 inline void begin_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
     if (active) begin_traced_block(arena, arena_bytes, dynamic_bytes);

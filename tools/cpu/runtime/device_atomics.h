@@ -4,11 +4,12 @@
 // Checked builds keep them out of line: the checkers see one atomic access from the caller's place.
 #ifdef CUDAPERF_CHECKED
 #define CUDAPERF_ATOMIC inline __attribute__((noinline, no_sanitize("thread")))
-#define CUDAPERF_TRACE(address) cudaperf_atomic(address, sizeof *(address), __builtin_return_address(0))
+#define CUDAPERF_TRACE(address, of_block)                                                                    \
+    cudaperf_atomic(address, sizeof *(address), of_block, __builtin_return_address(0))
 #define CUDAPERF_UNTRACED __attribute__((always_inline, no_sanitize("thread")))
 #else
 #define CUDAPERF_ATOMIC inline
-#define CUDAPERF_TRACE(address) ((void)0)
+#define CUDAPERF_TRACE(address, of_block) ((void)0)
 #define CUDAPERF_UNTRACED __attribute__((always_inline))
 #endif
 
@@ -40,14 +41,16 @@ template <typename T, typename Change> inline CUDAPERF_UNTRACED T change(T *addr
 
 }  // namespace cudaperf
 
-#define CUDAPERF_ATOMIC_FUNCTION(name, type, expression)                                                     \
+#define CUDAPERF_ATOMIC_SCOPE(name, of_block, type, expression)                                              \
     CUDAPERF_ATOMIC type name(type *address, type value) {                                                   \
-        CUDAPERF_TRACE(address);                                                                             \
+        CUDAPERF_TRACE(address, of_block);                                                                   \
         return cudaperf::change(address,                                                                     \
                                 [value](type old) CUDAPERF_UNTRACED { return (type)(expression); });         \
-    }                                                                                                        \
-    CUDAPERF_ATOMIC type name##_block(type *address, type value) { return name(address, value); }            \
-    CUDAPERF_ATOMIC type name##_system(type *address, type value) { return name(address, value); }
+    }
+#define CUDAPERF_ATOMIC_FUNCTION(name, type, expression)                                                     \
+    CUDAPERF_ATOMIC_SCOPE(name, false, type, expression)                                                     \
+    CUDAPERF_ATOMIC_SCOPE(name##_block, true, type, expression)                                              \
+    CUDAPERF_ATOMIC_SCOPE(name##_system, false, type, expression)
 
 #define CUDAPERF_ATOMIC_INTEGERS(name, expression)                                                           \
     CUDAPERF_ATOMIC_FUNCTION(name, int, expression)                                                          \
@@ -71,17 +74,23 @@ CUDAPERF_ATOMIC_INTEGERS(atomicXor, old ^ value)
 CUDAPERF_ATOMIC_FUNCTION(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 CUDAPERF_ATOMIC_FUNCTION(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
-#define CUDAPERF_ATOMIC_CAS(type)                                                                            \
-    CUDAPERF_ATOMIC type atomicCAS(type *address, type compare, type value) {                                \
-        CUDAPERF_TRACE(address);                                                                             \
+#define CUDAPERF_CAS_SCOPE(name, of_block, type)                                                             \
+    CUDAPERF_ATOMIC type name(type *address, type compare, type value) {                                     \
+        CUDAPERF_TRACE(address, of_block);                                                                   \
         return cudaperf::change(address,                                                                     \
                                 [=](type old) CUDAPERF_UNTRACED { return old == compare ? value : old; });   \
     }
+#define CUDAPERF_ATOMIC_CAS(type)                                                                            \
+    CUDAPERF_CAS_SCOPE(atomicCAS, false, type)                                                               \
+    CUDAPERF_CAS_SCOPE(atomicCAS_block, true, type)                                                          \
+    CUDAPERF_CAS_SCOPE(atomicCAS_system, false, type)
 CUDAPERF_ATOMIC_CAS(int)
 CUDAPERF_ATOMIC_CAS(unsigned int)
 CUDAPERF_ATOMIC_CAS(unsigned long long)
 CUDAPERF_ATOMIC_CAS(unsigned short)
 
 #undef CUDAPERF_ATOMIC_CAS
+#undef CUDAPERF_CAS_SCOPE
 #undef CUDAPERF_ATOMIC_INTEGERS
 #undef CUDAPERF_ATOMIC_FUNCTION
+#undef CUDAPERF_ATOMIC_SCOPE

@@ -65,7 +65,7 @@ uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uin
                        int width, int line);
 unsigned int cudaperf_active_mask();
 unsigned int cudaperf_lane();
-void cudaperf_atomic(const volatile void *address, unsigned int size, const void *site);
+void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site);
 void cudaperf_fence();
 void cudaperf_yield();
 [[noreturn]] void cudaperf_trap(const char *message, int line);

@@ -1,8 +1,10 @@
-// Two accesses of different threads race when one of them writes, not both are atomic, and nothing orders
-// them. What orders: the launch, __syncthreads between threads of a block, any warp function between lanes of
-// a warp, and the pattern of __threadfence followed by an atomic on one side and an atomic on the other
-// ("last block", locks). Two writes of the same value are let pass, and so is a plain read of a word that the
-// same thread then updates with an atomic (the usual start of a compare-and-swap loop).
+// Two accesses of different threads race when one of them writes, not both are strong (atomic or volatile), and
+// nothing orders them. What orders: the launch, __syncthreads between threads of a block, any warp function
+// between lanes of a warp, and the pattern of __threadfence followed by an atomic or a volatile store on one side
+// and an atomic or a volatile load on the other ("last block", locks, flags). Two writes of the same value are let
+// pass, and so is a plain read of a word that the same thread then updates with an atomic (the usual start of a
+// compare-and-swap loop). Volatile accesses of two lanes of a warp to shared memory do race: that is code which
+// trusts that a warp runs in lockstep.
 #include "races.h"
 #include "report.h"
 #include <set>
@@ -88,9 +90,17 @@ void fence() {
     threads[position.thread].fenced = true;
 }
 
-static void note_atomic(Signals &signals) {
-    signals.acquired = true;
-    signals.published |= signals.fenced;
+static void note_strong(Signals &signals, bool reads, bool writes) {
+    signals.acquired |= reads;
+    signals.published |= writes && signals.fenced;
+}
+
+static bool both_strong(const Stamp &earlier, const Stamp &now, Space space) {
+    if (earlier.strength == Strength::weak || now.strength == Strength::weak) return false;
+    bool same_block = earlier.block == now.block, same_warp = same_block && earlier.thread / 32 == now.thread / 32;
+    if (earlier.strength == Strength::block_atomic || now.strength == Strength::block_atomic) return same_block;
+    bool atomic = earlier.strength == Strength::atomic || now.strength == Strength::atomic;
+    return atomic || space == Space::global || !same_warp;
 }
 
 static bool ordered(const Stamp &earlier, Space space) {
@@ -106,13 +116,14 @@ static bool ordered(const Stamp &earlier, Space space) {
     return blocks[earlier.block - first_serial].published && blocks.back().acquired;
 }
 
-static void against_write(const Cell &cell, uint8_t bytes, const Place &place, uintptr_t address, size_t size,
+static void against_write(const Cell &cell, const Stamp &now, const Place &place, uintptr_t address, size_t size,
                           Access kind, const void *site) {
     const Stamp &write = cell.write;
-    if (!write.block || !(write.bytes & bytes) || (write.atomic && kind == Access::atomic) ||
+    if (!write.block || !(write.bytes & now.bytes) || both_strong(write, now, place.space) ||
         ordered(write, place.space))
         return;
-    Conflict conflict{write.atomic ? "updates" : "writes",
+    bool atomic = write.strength >= Strength::block_atomic;
+    Conflict conflict{atomic ? "updates" : "writes",
                       kind == Access::load ? "reads" : "writes",
                       write,
                       position.block,
@@ -120,9 +131,9 @@ static void against_write(const Cell &cell, uint8_t bytes, const Place &place, u
                       address,
                       site,
                       place};
-    if (kind == Access::load && write.atomic)
+    if (kind == Access::load && atomic)
         pending_reads.push_back(conflict);
-    else if (kind == Access::store && !write.atomic && size <= sizeof pending_write.before) {
+    else if (kind == Access::store && !atomic && size <= sizeof pending_write.before) {
         pending_write.open = true;
         pending_write.conflict = conflict;
         pending_write.size = size;
@@ -131,10 +142,10 @@ static void against_write(const Cell &cell, uint8_t bytes, const Place &place, u
         tell(conflict);
 }
 
-static void against_reads(Cell &cell, uint8_t bytes, const Place &place, uintptr_t address, Access kind,
+static void against_reads(Cell &cell, const Stamp &now, const Place &place, uintptr_t address, Access kind,
                           const void *site) {
     for (Stamp &read : cell.reads) {
-        if (!read.block || !(read.bytes & bytes)) continue;
+        if (!read.block || !(read.bytes & now.bytes) || both_strong(read, now, place.space)) continue;
         if (kind == Access::atomic && read.block == serial && read.thread == position.thread)
             read.block = 0;  // the start of a compare-and-swap loop
         else if (!ordered(read, place.space)) {
@@ -159,29 +170,30 @@ static void remember(Cell &cell, const Stamp &now, Access kind) {
         before = last, last = now;
 }
 
-void check(const Place &place, uintptr_t address, size_t size, Access kind, const void *site) {
+void check(const Place &place, uintptr_t address, size_t size, Access kind, Strength strength, const void *site) {
     settle();
-    if (kind == Access::atomic) {
-        note_atomic(blocks.back());
-        note_atomic(threads[position.thread]);
+    if (strength != Strength::weak) {
+        note_strong(blocks.back(), kind != Access::store, kind != Access::load);
+        note_strong(threads[position.thread], kind != Access::store, kind != Access::load);
+    }
+    if (kind == Access::atomic)
         std::erase_if(pending_reads,
                       [&](const Conflict &c) { return c.thread == position.thread && c.address == address; });
-    }
     unsigned int warp = position.thread / 32;
     Stamp now{serial,
               static_cast<uint16_t>(position.thread),
               static_cast<uint16_t>(position.barrier_epoch),
               static_cast<uint16_t>(position.warp_epochs[warp]),
               0,
-              kind == Access::atomic,
+              strength,
               static_cast<uint32_t>(code_offset(site))};
     for (uintptr_t at = address; at < address + size;) {
         size_t offset = at - place.begin, within = offset % 4,
                count = std::min<size_t>(4 - within, address + size - at);
         Cell &cell = place.cells[offset / 4];
         now.bytes = static_cast<uint8_t>(((1u << count) - 1) << within);
-        against_write(cell, now.bytes, place, address, size, kind, site);
-        if (kind != Access::load) against_reads(cell, now.bytes, place, address, kind, site);
+        against_write(cell, now, place, address, size, kind, site);
+        if (kind != Access::load) against_reads(cell, now, place, address, kind, site);
         remember(cell, now, kind);
         at += count;
     }

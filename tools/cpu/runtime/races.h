@@ -9,7 +9,7 @@ struct Stamp {
     uint32_t block;
     uint16_t thread, barrier, warp;
     uint8_t bytes;  // a bit for each byte of the cell
-    bool atomic;
+    Strength strength;
     uint32_t site;  // an offset into the device code: a cell stands for four bytes, and must be small itself
 };
 
@@ -29,7 +29,7 @@ namespace races {
 void begin_launch();
 void begin_block(uint32_t serial);
 void end_block();
-void check(const Place &place, uintptr_t address, size_t size, Access kind, const void *site);
+void check(const Place &place, uintptr_t address, size_t size, Access kind, Strength strength, const void *site);
 void fence();
 }  // namespace races
 
