@@ -72,4 +72,4 @@ CUDAPERF_INLINE unsigned int __match_all_sync(unsigned int mask, T value, int *s
     *same = result != 0;
     return result;
 }
-CUDAPERF_INLINE unsigned int __activemask() { return cudaperf_active_mask(); }
+CUDAPERF_INLINE unsigned int __activemask(CUDAPERF_LINE) { return cudaperf_active_mask(line); }

@@ -33,6 +33,7 @@ struct Shared {
 };
 
 enum class WarpOperation : int {
+    active_mask,
     sync,
     shuffle,
     shuffle_up,
@@ -63,7 +64,7 @@ void *cudaperf_dynamic_shared();
 int cudaperf_barrier(cudaperf::BarrierKind kind, int predicate, int line);
 uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uint64_t value, int lane,
                        int width, int line);
-unsigned int cudaperf_active_mask();
+unsigned int cudaperf_active_mask(int line);
 unsigned int cudaperf_lane();
 void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site);
 void cudaperf_fence();

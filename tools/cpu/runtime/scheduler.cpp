@@ -368,9 +368,8 @@ uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t valu
 
 unsigned int cudaperf_lane() { return position.thread % 32; }
 
-unsigned int cudaperf_active_mask() {
-    const Warp &warp = worker->warps[position.thread / 32];
-    return warp.members & ~warp.done;
+unsigned int cudaperf_active_mask(int line) {
+    return static_cast<unsigned int>(cudaperf_warp(WarpOperation::active_mask, 1u << cudaperf_lane(), 0, 0, 32, line));
 }
 
 void cudaperf_yield() {

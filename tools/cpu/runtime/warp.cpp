@@ -82,17 +82,41 @@ static void finish_warp_operation(Worker &w, size_t index, uint32_t lanes) {
     w.warp_epochs[index]++;
 }
 
+// The lanes that stand at one __activemask() when no lane of the warp can run: those that a GPU would have
+// converged there. It orders nothing.
+static bool try_active_mask(Worker &w, size_t index) {
+    Warp &warp = w.warps[index];
+    Fiber *fibers = &w.fibers[index * 32], *first = nullptr;
+    uint32_t lanes = 0;
+    for (uint32_t rest = warp.waiting; rest; rest &= rest - 1) {
+        Fiber &fiber = fibers[__builtin_ctz(rest)];
+        if (fiber.operation != WarpOperation::active_mask) continue;
+        if (!first) first = &fiber;
+        if (fiber.line == first->line) lanes |= rest & -rest;
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        fibers[__builtin_ctz(rest)].value = lanes;
+        fibers[__builtin_ctz(rest)].state = State::ready;
+    }
+    warp.ready |= lanes;
+    warp.waiting &= ~lanes;
+    return lanes != 0;
+}
+
 bool try_warp_operation(Worker &w, size_t index) {
     Warp &warp = w.warps[index];
     Fiber *fibers = &w.fibers[index * 32];
     for (uint32_t rest = warp.waiting; rest; rest &= rest - 1) {
+        if (fibers[__builtin_ctz(rest)].operation == WarpOperation::active_mask) continue;
         uint32_t mask = fibers[__builtin_ctz(rest)].mask, needed = mask & warp.members & ~warp.done;
         bool complete = (needed & ~warp.waiting) == 0;
-        for (uint32_t other = needed; complete && other; other &= other - 1)
-            complete = fibers[__builtin_ctz(other)].mask == mask;
+        for (uint32_t other = needed; complete && other; other &= other - 1) {
+            const Fiber &fiber = fibers[__builtin_ctz(other)];
+            complete = fiber.mask == mask && fiber.operation != WarpOperation::active_mask;
+        }
         if (complete) return finish_warp_operation(w, index, needed), true;
     }
-    return false;
+    return try_active_mask(w, index);
 }
 
 }  // namespace cudaperf
