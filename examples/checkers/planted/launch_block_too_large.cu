@@ -1,0 +1,12 @@
+// A block of 2048 threads.
+// expect: launch-error
+#include <cstdio>
+__global__ void k(float *x) { x[0] = 1; }
+int main() {
+    float *d;
+    cudaMalloc(&d, 64 * sizeof *d);
+    cudaMemset(d, 0, 64 * sizeof *d);
+    k<<<1, 2048>>>(d);  // <--
+    cudaDeviceSynchronize();
+    cudaFree(d);
+}

@@ -1,0 +1,17 @@
+// Lanes exchange without __syncwarp.
+// expect: race
+#include <cstdio>
+__global__ void k(float *x) {
+    __shared__ float s[64];
+    int t = threadIdx.x;
+    s[t] = x[t];  // <--
+    x[t] = s[t ^ 1];  // <--
+}
+int main() {
+    float *d;
+    cudaMalloc(&d, 64 * sizeof *d);
+    cudaMemset(d, 0, 64 * sizeof *d);
+    k<<<1, 64>>>(d);
+    cudaDeviceSynchronize();
+    cudaFree(d);
+}
