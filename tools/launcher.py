@@ -1,12 +1,14 @@
 """Splits a candidate into its host part, its device part and the table of kernels that it launches.
 
-The host part is plain C++: each launch has become a call of the launch ABI (see cpu/runtime/host.h), kernels are
-prototypes, device functions are gone. The device part is CUDA without the host's functions. Both keep the
-candidate's line numbers. What cannot be split is refused by name, from one table.
+The host part is plain C++, launches work as nvcc makes them: each kernel is a stub that sends its arguments over the
+launch ABI (see cpu/runtime/host.h), ``k<<<grid, block>>>(x)`` has become ``(configure(grid, block), k(x))``, so that
+C++ itself picks overloads and deduces template arguments. Device functions are gone. The device part is CUDA without
+the host's functions. Both keep the candidate's line numbers. What cannot be split is refused by name, from one table.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,9 +33,10 @@ from .records import Candidate, Finding, FunctionSpec
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel as it is launched: its qualified name with template arguments (``ns::sum<float, 256>``)."""
+    """A ``__global__`` function as it is defined, by its qualified name without template arguments (``ns::sum``)."""
 
     name: str
+    is_template: bool
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ class Symbol:
 class Split:
     """A candidate in two parts. `symbols` stand in the order of the host part's table.
 
-    `findings` are reasons to refuse it, and then the parts may be incomplete.
+    `launches` tells whether any kernel is launched. `findings` are reasons to refuse the candidate, and then the parts
+    may be incomplete.
     """
 
     file: str
@@ -56,7 +60,15 @@ class Split:
     device: str
     kernels: tuple[Kernel, ...]
     symbols: tuple[Symbol, ...]
+    launches: bool
     findings: tuple[Finding, ...]
+
+    @property
+    def instances(self) -> tuple[str, ...] | None:
+        """The kernels by name where the source alone tells them all; None where templates or overloads are left to
+        C++, and only the compiled host part tells which instantiations there are."""
+        names = tuple(dict.fromkeys(k.name for k in self.kernels))
+        return None if len(names) < len(self.kernels) or any(k.is_template for k in self.kernels) else names
 
 
 # Construct -> (pattern over code without comments and strings, what to do instead).
@@ -70,7 +82,8 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
             r"\b(?:tex[123]D\w*|texture\s*<|surf[123]D\w*|cudaTextureObject_t)",
             "read arrays",
         ),
-        ("cudaLaunchKernel", r"\bcudaLaunch\w*\b", "launch with <<<...>>>"),
+        ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
+        ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t|HostFunc)\b", "launch with <<<...>>>"),
         ("CUDA graphs", r"\bcuda(?:Graph\w+|StreamBeginCapture)\b", "launch the kernels directly"),
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
@@ -88,7 +101,6 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
             r"\bcudaHost(?:Register|GetDevicePointer|Alloc)\b",
             "use cudaMalloc and cudaMemcpy",
         ),
-        ("kernel attributes", r"\bcudaFuncGetAttributes\b", "leave the query out"),
     )
 }
 _LIBRARY = re.compile(
@@ -122,19 +134,19 @@ def split(function: FunctionSpec, candidate: Candidate) -> Split:
     )
     device = f'#line 1 "prelude"\n{prelude}\n{parts.device}'
     findings = parts.findings + _contract(source, function)
-    if not parts.kernels and not findings:
+    if not parts.launches and not findings:
         place = source.finding(
             source.root, "no-kernel", "the launcher launches no kernel", "launch one with <<<...>>>"
         )
         findings = (place,)
-    return Split(file.name, host, device, parts.kernels, parts.symbols, findings)
+    return dataclasses.replace(parts, host=host, device=device, findings=findings)
 
 
 def split_program(name: str, text: str) -> Split:
     """Splits a whole CUDA source, whatever functions it exports."""
     parts = split_source(name, text)
     host = f'#include "host.h"\n{_standard_library(parse(name, text))}{parts.host}'
-    return Split(name, host, parts.device, parts.kernels, parts.symbols, parts.findings)
+    return dataclasses.replace(parts, host=host)
 
 
 def split_source(name: str, text: str) -> Split:
@@ -152,11 +164,9 @@ class _Splitter:
         self.device: list[tuple[int, int, bytes]] = []
         self.findings: list[Finding] = list(syntax_errors(source))
         self.items = list(items(source))
-        self.defined = {
-            self._name(i.inner): i for i in self.items if "__global__" in self._function_head(i.inner)
-        }
-        self.kernels: dict[str, int] = {}
+        self.kernels: list[Kernel] = []
         self.symbols: list[Symbol] = []
+        self.launches = False
 
     def run(self) -> Split:
         self._refuse_unsupported()
@@ -173,8 +183,15 @@ class _Splitter:
                 f'extern "C" const int cudaperf_shadow_count = {len(self.symbols)};\n'
             )
             device = line + apply_edits(self.source.data, self.device).decode() + "\n"
-        kernels = tuple(Kernel(name) for name in self.kernels)
-        return Split(self.source.name, host, device, kernels, tuple(self.symbols), tuple(self.findings))
+        return Split(
+            self.source.name,
+            host,
+            device,
+            tuple(self.kernels),
+            tuple(self.symbols),
+            self.launches,
+            tuple(self.findings),
+        )
 
     def _refuse(self, node: tree_sitter.Node, message: str, remedy: str) -> None:
         self.findings.append(self.source.finding(node, "unsupported", message, remedy))
@@ -198,7 +215,14 @@ class _Splitter:
                 )
         for node in walk(self.source.root):
             if node.type in ("preproc_def", "preproc_function_def") and "<<<" in self.source.text(node):
-                self._refuse(node, "a kernel launch inside a macro", "write the launch out")
+                self._place_macro(node)
+
+    def _place_macro(self, node: tree_sitter.Node) -> None:
+        """A macro that launches: only the host part has it."""
+        self.launches = True
+        text = self.source.text(node)
+        self.host.append((node.start_byte, node.end_byte, rewritten_launches(text).encode()))
+        self._drop(self.device, node)
 
     def _name(self, node: tree_sitter.Node) -> str:
         declarator = declarator_of(node, "function_declarator")
@@ -242,7 +266,10 @@ class _Splitter:
         body = node.child_by_field_name("body")
         if "__global__" in words:
             if body is not None:
-                self.host.append((body.start_byte, body.end_byte, b";"))
+                self.kernels.append(
+                    Kernel("::".join((*item.scope, self._declared(item).partition("<")[0])), item.is_template)
+                )
+                self.host += self._stub(item, body)
         elif self._device_only(words):
             self._drop(self.host, item.outer)
         elif not words & {"__device__", "constexpr"}:
@@ -275,106 +302,97 @@ class _Splitter:
     def _place_call(self, item: Item, call: tree_sitter.Node, on_device: bool) -> None:
         launch = next((c for c in call.children if c.type == "kernel_call_syntax"), None)
         function = call.child_by_field_name("function")
-        if function is None:
-            return
-        if launch is None:
-            if self.source.text(function).startswith("cuda"):
-                self._replace_handles(item, call)
+        if launch is None or function is None:
+            self.launches |= function is not None and self.source.text(function).startswith("cudaLaunch")
             return
         if on_device:
             self._refuse(call, "a kernel launched from device code", "launch from the launcher")
             return
-        index = self._kernel_index(item, function)
+        self.launches = True
         callee = self.source.text(function)
-        opening = f"::cudaperf::Launch<decltype(&{callee})>({{{index}}}, ".encode()
+        newlines = "\n" * callee.count("\n")
+        opening = f"(::cudaperf::configure({newlines}".encode()
+        closing = f"), {' '.join(callee.split())}".encode()
         self.host.append((call.start_byte, launch.start_byte + 3, opening))
-        self.host.append((launch.end_byte - 3, launch.end_byte, b")"))
+        self.host.append((launch.end_byte - 3, launch.end_byte, closing))
+        self.host.append((call.end_byte, call.end_byte, b")"))
 
-    def _replace_handles(self, item: Item, call: tree_sitter.Node) -> None:
-        """Kernels named as arguments of the runtime API become their number."""
-        arguments = call.child_by_field_name("arguments")
-        for argument in arguments.named_children if arguments else ():
-            last = [n for n in walk(argument) if n.type in ("identifier", "template_function")]
-            if last and self._base(last[0]) in self.defined:
-                index = self._kernel_index(item, last[0])
-                self.host.append(
-                    (argument.start_byte, argument.end_byte, f"::cudaperf::Kernel{{{index}}}".encode())
-                )
+    def _template_parameters(self, item: Item) -> list[tree_sitter.Node]:
+        template = item.outer.child_by_field_name("parameters") if item.is_template else None
+        return [p for p in template.named_children if p.type != "comment"] if template else []
 
-    def _base(self, callee: tree_sitter.Node) -> str:
-        name = callee
-        while (inner := name.child_by_field_name("name")) is not None:
-            name = inner
-        return self.source.text(name)
-
-    def _kernel_index(self, item: Item, callee: tree_sitter.Node) -> int:
-        base = self._base(callee)
-        kernel = self.defined.get(base)
-        arguments = next((n for n in walk(callee) if n.type == "template_argument_list"), None)
-        if kernel is None:
-            self._refuse(
-                callee,
-                f"{base} is launched, but is no kernel of this file",
-                "launch a __global__ function by name",
-            )
-            return -1
-        if kernel.is_template and self._leaves_deduction(kernel, arguments):
-            self._refuse(
-                callee,
-                f"the template arguments of {base} are deduced",
-                f"write them out: {base}<...><<<...>>>(...)",
-            )
-            return -1
-        name = "::".join((*kernel.scope, base))
-        if arguments is not None:
-            name += self._closed_arguments(item, callee, arguments)
-        return self.kernels.setdefault(name, len(self.kernels))
-
-    @staticmethod
-    def _leaves_deduction(kernel: Item, arguments: tree_sitter.Node | None) -> bool:
-        """Whether a launch leaves template arguments to be deduced that have no default."""
-        parameters = kernel.outer.child_by_field_name("parameters")
-        named = parameters.named_children if parameters else []
-        needed = [p for p in named if p.type.startswith(("parameter", "type"))]
-        return (len(arguments.named_children) if arguments else 0) < len(needed)
-
-    def _closed_arguments(self, item: Item, callee: tree_sitter.Node, arguments: tree_sitter.Node) -> str:
-        """Template arguments as they read at namespace scope: the function's own constants are inlined."""
-        text = " ".join(self.source.text(arguments).split())
-        parameters = set()
-        if item.is_template:
-            template = item.outer.child_by_field_name("parameters")
-            parameters = (
-                {self.source.text(n) for n in walk(template) if n.type.endswith("identifier")}
-                if template
-                else set()
-            )
-        for node in walk(arguments):
-            if node.type not in ("identifier", "type_identifier"):
+    def _stub(self, item: Item, body: tree_sitter.Node) -> list[tuple[int, int, bytes]]:
+        """Edits that turn a kernel's definition into its stub: it hands its own address and its arguments on."""
+        declarator = declarator_of(item.inner, "function_declarator")
+        parameters = declarator.child_by_field_name("parameters") if declarator else None
+        edits, names = [], []
+        for i, parameter in enumerate(parameters.named_children if parameters else ()):
+            if not parameter.type.endswith("parameter_declaration") or self.source.text(parameter) == "void":
                 continue
-            name = self.source.text(node)
-            if name in parameters:
-                self._refuse(
-                    callee,
-                    f"the template argument {name} depends on a template of the host",
-                    "launch each instantiation from a plain function",
-                )
-            elif (value := self._local_constant(item.inner, name)) is not None:
-                text = re.sub(rf"\b{name}\b", f"({value})", text)
-        return text
+            name = name_of(parameter)
+            if name is None:
+                edits.append((parameter.end_byte, parameter.end_byte, f" cudaperf_{i}".encode()))
+            text = self.source.text(name) if name else f"cudaperf_{i}"
+            names.append((text, "..." if parameter.type.startswith("variadic") else ""))
+        arguments = [self._template_argument(p) for p in self._template_parameters(item)]
+        kernel = "::" + "::".join((*item.scope, self._declared(item)))
+        if arguments:
+            kernel += f"<{', '.join(arguments)}>"
+        types = ", ".join(f"decltype({name}){pack}" for name, pack in names)
+        values = "".join(f", {name}{pack}" for name, pack in names)
+        stub = f"{{ ::cudaperf::stub(static_cast<void (*)({types})>({kernel}){values}); }}"
+        return [*edits, (body.start_byte, body.end_byte, stub.encode())]
 
-    def _local_constant(self, function: tree_sitter.Node, name: str) -> str | None:
-        for node in walk(function):
-            if node.type != "init_declarator" or node.parent is None or node.parent.type != "declaration":
-                continue
-            declared, value = name_of(node), node.child_by_field_name("value")
-            if declared is not None and value is not None and self.source.text(declared) == name:
-                return self.source.text(value)
-        return None
+    def _declared(self, item: Item) -> str:
+        """The kernel's name as its definition spells it, with the arguments of a specialization."""
+        declarator = declarator_of(item.inner, "function_declarator")
+        name = declarator.child_by_field_name("declarator") if declarator else None
+        return self.source.text(name) if name else ""
+
+    def _template_argument(self, parameter: tree_sitter.Node) -> str:
+        name = parameter.child_by_field_name("name") or name_of(parameter)
+        if name is None:
+            found = [n for n in parameter.named_children if n.type.endswith("identifier")]
+            name = found[-1] if found else None
+        if name is None:
+            self._refuse(parameter, "a kernel's template parameter without a name", "give it one")
+            return ""
+        return self.source.text(name) + ("..." if parameter.type.startswith("variadic") else "")
 
     @staticmethod
     def _drop(edits: list[tuple[int, int, bytes]], node: tree_sitter.Node) -> None:
         edits.append((node.start_byte, node.end_byte, b""))
+
+
+def rewritten_launches(text: str) -> str:
+    """A text with each ``kernel<<<configuration>>>(arguments)`` as a call of the kernel's stub, on the same lines.
+
+    For macros, whose text no grammar covers. A launch that cannot be followed to its end stays as it is.
+    """
+    while (begin := text.find("<<<")) >= 0:
+        end = text.find(">>>", begin)
+        callee = _CALLEE.search(text, 0, begin)
+        close = _closing(text, text.find("(", end)) if end >= 0 else -1
+        if callee is None or close < 0:
+            return text
+        configuration, arguments = text[begin + 3 : end], text[end + 3 : close]
+        call = f"(::cudaperf::configure({configuration}), {callee[0].strip()}{arguments})"
+        text = text[: callee.start()] + call + text[close:]
+    return text
+
+
+# A kernel's name with template arguments, right before its launch.
+_CALLEE = re.compile(r"[\w:#]+(?:\s*<[^;{}]*>)?\s*$")
+
+
+def _closing(text: str, opening: int) -> int:
+    """The place behind the parenthesis that closes the one at `opening`; -1 where there is none."""
+    depth = 0
+    for i in range(opening, len(text)) if opening >= 0 else ():
+        depth += {"(": 1, ")": -1}.get(text[i], 0)
+        if depth == 0:
+            return i + 1
+    return -1
 
 
 def _type_names(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:

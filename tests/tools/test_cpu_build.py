@@ -30,10 +30,10 @@ def host(line: str) -> str:
         (device("int i = x;"), "candidate.cu:2:9", "invalid conversion"),
         (device("__shfl_sync(1, n);"), "candidate.cu:2", "__shfl_sync"),
         (host("undeclared = 1;"), "candidate.cu:3:1", "undeclared"),
-        (host("dim3 g = blockDim;"), "candidate.cu:3", "blockDim"),
+        (host("k<<<1, blockDim.x>>>(n, x);"), "candidate.cu:3", "blockDim"),
         (host("std::vector<float> v;"), "candidate.cu:3", "vector"),
         (host("extern int nowhere(int); n = nowhere(n);"), "candidate.cu:3", "nowhere"),
-        (device("x[0] = n;").replace("(n, x)", "(x, n)"), "candidate.cu:4", "takes (int, float*), the launch gives"),
+        (device("x[0] = n;").replace("(n, x)", "(x, n)"), "candidate.cu:4", "invalid conversion"),
         (
             device("x[0] = n;").replace("launch_f(int n, float *x)", "launch_f(long n, float *x)"),
             "candidate.cu:4", "launch_f",

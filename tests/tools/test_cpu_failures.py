@@ -41,7 +41,9 @@ PLANTED = {
         "barrier-divergence", 2, ["if (i % 32 < 16) x[i] += __shfl_down_sync(~0u, x[i], 8);", "__syncthreads();"],
     ),
     "mask without itself": ("barrier-divergence", 2, ["x[i] = __shfl_sync(1u, x[i], 0);"]),
-    "local index": ("out-of-bounds", 2, ["float h[4]; for (int j = 0; j < 5; j += n / 256) h[j] = j; x[i] = h[i & 3];"]),
+    "local index": (
+        "out-of-bounds", 2, ["float h[4]; for (int j = 0; j < 5; j += n / 256) h[j] = j; x[i] = h[i & 3];"],
+    ),
     "misaligned vector": ("misaligned-access", 2, ["if (i < 32) x[i] = reinterpret_cast<float4 *>(x + 1)[i].y;"]),
     "uninitialized shared": (
         "uninitialized-read", 3,

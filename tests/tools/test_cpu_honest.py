@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cudaperf_agent.tools.device import Checks
-from kernels import execute
+from kernels import built, execute
 
 RNG = np.random.default_rng(7)
 X = RNG.random(5000, np.float32)
@@ -329,3 +329,41 @@ def test_honest_kernel_runs_unchecked(name):
     result = execute(parameters, text, values, Checks())
     assert result.failure is None and result.findings == () and result.damaged == ()
     np.testing.assert_allclose(result.arrays[output], expected, rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "kernels"),
+    [
+        ("template <typename T, int N> __global__ void k(T *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = N; }\n"
+         'extern "C" void launch_f(int n, float *x) { k<float, 7><<<1, n>>>(x, n); }', ["k<float, 7>"]),
+        ("template <typename T> __global__ void k(T *x, T v, int n) { if (threadIdx.x < n) x[threadIdx.x] = v; }\n"
+         'extern "C" void launch_f(int n, float *x) { k<<<1, n>>>(x, 7.0f, n); }', ["k<float>"]),
+        ("namespace a { template <int N> __global__ void k(float *x) { x[threadIdx.x] = N; } }\n"
+         "template <int N> void go(int n, float *x) { a::k<N + 3><<<1, n>>>(x); }\n"
+         'extern "C" void launch_f(int n, float *x) { go<4>(n, x); }', ["a::k<7>"]),
+        ("__global__ void k(float *x) { x[threadIdx.x] = 3; }\n"
+         "__global__ void k(float *x, int v) { x[threadIdx.x] += v; }\n"
+         'extern "C" void launch_f(int n, float *x) { k<<<1, n>>>(x); k<<<1, n>>>(x, 4); }',
+         ["k(float*)", "k(float*, int)"]),
+        ("static __global__ void k(float *x, float) { x[threadIdx.x] = 7; }\n"
+         "#define GO(name, threads, ...) name<<<1, threads>>>(__VA_ARGS__)\n"
+         'extern "C" void launch_f(int n, float *x) { GO(k, n, x, 1.0f); }', ["k"]),
+        ("namespace { __global__ void scale(float *x, float scale) { x[threadIdx.x] = scale; } }\n"
+         'extern "C" void launch_f(int n, float *x) { auto f = [&](float v) { scale<<<1, n>>>(x, v); }; f(7); }',
+         ["scale"]),
+        ("struct V { char c; double d; };\n"
+         "__global__ void k(char c, V v, float *x) { x[threadIdx.x] = c + (float)v.d; }\n"
+         'extern "C" void launch_f(int n, float *x) { char c = 3; V v{1, 4}; void *a[] = {&c, &v, &x};\n'
+         "cudaLaunchKernel((void *)k, 1, n, a, 0, 0); }", ["k"]),
+        ("template <typename F, typename... P> __global__ void k(F f, P... p) { f(p...); }\n"
+         "struct Set { __host__ __device__ void operator()(float *x, int v) const { x[threadIdx.x] = v; } };\n"
+         'extern "C" void launch_f(int n, float *x) { k<<<1, n>>>(Set{}, x, 7); }', ["k<Set, float*, int>"]),
+        ("template <int N> __global__ void k(float *x) { x[threadIdx.x] = N; }\n"
+         'extern "C" void launch_f(int n, float *x) { void (*f)(float *) = n > 1 ? k<7> : k<8>; f<<<1, n>>>(x); }',
+         ["k<7>", "k<8>"]),
+    ],
+)  # fmt: skip
+def test_launches_are_resolved_as_cpp_does(text, kernels):
+    result = execute("int n, float *x", text, {"n": 64, "x": np.zeros(64, np.float32)}, Checks())
+    assert result.failure is None and (result.arrays["x"] == 7).all(), result.findings
+    assert sorted(built("int n, float *x", text, False).result.kernels) == kernels

@@ -13,11 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from .. import sandbox
-from ..launcher import Split
+from ..launcher import Kernel, Split
 from ..records import Finding
 from ..toolchain import Compiler, cached, cxx_compiler, digest
 from .diagnostics import diagnostics
-from .rewrite import rewrite
+from .rewrite import rewrite, without_parameters
 
 COMPILE_SECONDS = 60.0
 COMPILE_MEMORY = 2 << 30
@@ -59,10 +59,14 @@ _RUNTIME = re.compile(
 
 @dataclass(frozen=True)
 class Libraries:
-    """A built candidate: the folder holds host.so and device.so, or nothing where it did not compile."""
+    """A built candidate: the folder holds host.so and device.so, or nothing where it did not compile.
+
+    `kernels` are the names of the kernels that the libraries hold, in the order of their tables.
+    """
 
     folder: Path
     findings: tuple[Finding, ...]
+    kernels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,37 +85,44 @@ class Runtime:
 
 
 def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libraries:
-    """Compiles both parts at the same time, in the sandbox. `objects` are linked to the host part."""
+    """Compiles both parts in the sandbox. `objects` are linked to the host part.
+
+    Both are compiled at the same time where the source tells which kernels there are. Where it leaves that to C++
+    (templates), the host part comes first, and its stubs say which instantiations the device part must have.
+    """
     compiler, base = cxx_compiler(), runtime()
-    device = rewrite(split.file, split.device, split.kernels, split.symbols)
     device_flags = (*_COMMON, *_DEVICE, *(_CHECKED if checked else _PLAIN))
     host_flags = (*_COMMON, "-O1", "-Wl,-z,defs")
     key = digest(
-        compiler.version, str(base.folder), split.host, device.text, *device_flags, *host_flags,
-        *(path.read_bytes() for path in objects),
+        compiler.version, str(base.folder), split.host, split.device, *device_flags, *host_flags,
+        *(path.read_bytes() for path in (*objects, *_rewriters())),
     )  # fmt: skip
     failed: list[Finding] = []
 
-    def make(folder: Path) -> None:
+    def host_part(folder: Path) -> list[Finding]:
         (folder / "host.cpp").write_text(split.host)
-        (folder / "device.cpp").write_text(device.text)
         copies = [Path(shutil.copy(path, folder / f"object{i}.o")) for i, path in enumerate(objects)]
+        inputs: list[str | Path] = [*copies, base.library, "-pthread"]
+        return _compile(compiler, folder, "host", host_flags, inputs, split.file)
+
+    def device_part(folder: Path, kernels: Sequence[str]) -> list[Finding]:
+        device = rewrite(split.file, split.device, kernels, split.symbols)
+        (folder / "device.cpp").write_text(device.text)
+        found = _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+        return found or _foreign_calls(folder / "device.so", split)
+
+    def make(folder: Path) -> None:
+        kernels = split.instances
         with ThreadPoolExecutor(2) as pool:
-            host = pool.submit(
-                _compile,
-                compiler,
-                folder,
-                "host",
-                host_flags,
-                [*copies, base.library, "-pthread"],
-                split.file,
-            )
-            kernels = pool.submit(
-                _compile, compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file
-            )
-            failed.extend(host.result() + kernels.result())
+            host = pool.submit(host_part, folder)
+            early = pool.submit(device_part, folder, kernels) if kernels is not None else None
+            failed.extend(host.result() + (early.result() if early else []))
         if not failed:
-            failed.extend(_foreign_calls(folder / "device.so", split))
+            stubs = _stubs(folder / "host.so", split.kernels)
+            if kernels is None:
+                kernels = tuple(stubs)
+                failed.extend(device_part(folder, kernels))
+            (folder / "kernels").write_text("".join(f"{stubs.get(k, -1)} {k}\n" for k in kernels))
         if failed:
             raise _Failed
 
@@ -119,7 +130,34 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libra
         folder = cached("builds", key, make)
     except _Failed:
         return Libraries(Path(), _unique(failed))
-    return Libraries(folder, ())
+    lines = (folder / "kernels").read_text().splitlines()
+    return Libraries(folder, (), tuple(line.partition(" ")[2] for line in lines))
+
+
+def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
+    """The kernels' stubs in a host library: names with template arguments (overloads: with parameters), offsets."""
+    names = {k.name for k in kernels}
+    answer = subprocess.run(
+        ["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=True
+    )
+    found: dict[str, dict[str, int]] = {}
+    for line in answer.stdout.splitlines():
+        address, kind, symbol = line.split(" ", 2)
+        signature = symbol.replace("(anonymous namespace)::", "").removeprefix("void ")
+        name = without_parameters(signature)
+        if kind in "tTwW" and name.partition("<")[0] in names and "[clone" not in symbol:
+            found.setdefault(name, {})[signature] = int(address, 16)
+    return {
+        name if len(overloads) == 1 else signature: offset
+        for name, overloads in found.items()
+        for signature, offset in overloads.items()
+    }
+
+
+@functools.cache
+def _rewriters() -> tuple[Path, ...]:
+    """Our own files that decide what the device part becomes."""
+    return tuple(sorted(Path(str(files(__package__))).glob("*.py")))
 
 
 class _Failed(Exception):

@@ -63,7 +63,7 @@ class CpuDevice:
         result = CompileResult(
             ok=not libraries.findings,
             diagnostics=libraries.findings,
-            kernels=tuple(k.name for k in parts.kernels),
+            kernels=libraries.kernels,
             compiler=cxx_compiler().version,
             seconds=time.monotonic() - begin,
         )
@@ -146,7 +146,7 @@ class CpuDevice:
 
 
 def _execution(build: CpuBuild, case: Case, outcome: Outcome, places: _Places) -> Execution:
-    names = [k.name for k in build.split.kernels]
+    names = build.libraries.kernels
     events = outcome.events
     findings = [places.finding(e) for e in events if e["event"] == "finding"]
     failure = _failure(outcome)
@@ -181,13 +181,13 @@ def _failure(outcome: Outcome) -> Failure | None:
     return None if last["event"] in ("end", "exit") else "crash"
 
 
-def _timeout(case: Case, names: list[str], running: int, file: str) -> Finding:
+def _timeout(case: Case, names: Sequence[str], running: int, file: str) -> Finding:
     where = "in the launcher" if running < 0 else f"in the kernel {names[running]}"
     message = f"no end after {case.seconds:g} s {where}: an endless loop, or threads that wait for each other"
     return Finding(rule="timeout", message=message, file=file)
 
 
-def _launch(names: list[str], event: Event) -> Launch:
+def _launch(names: Sequence[str], event: Event) -> Launch:
     return Launch(
         kernel=names[event["kernel"]],
         grid=tuple(event["grid"]),
@@ -198,7 +198,7 @@ def _launch(names: list[str], event: Event) -> Launch:
     )
 
 
-def _counts(names: list[str], event: Event, places: _Places) -> KernelCounts:
+def _counts(names: Sequence[str], event: Event, places: _Places) -> KernelCounts:
     kernel = names[event["kernel"]]
     accesses = tuple(
         AccessCount(

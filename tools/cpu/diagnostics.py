@@ -10,9 +10,6 @@ from ..records import Finding
 _PLACE = re.compile(r"^(?P<file>[^:\s][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? *(?P<text>.*)$")
 _ERROR = re.compile(r"^(?:fatal )?error: (?P<message>.*)$")
 _UNDEFINED = re.compile(r"(?P<file>[^:\s]+):(?P<line>\d+): undefined reference to [`'](?P<name>[^']+)'")
-_LAUNCH = re.compile(
-    r"no match(?:ing function)? for call to ['‘]\(cudaperf::Launch<void \(\*\)\((.*)\)>\) \((.*)\)['’]"
-)
 _HIDDEN_PARAMETERS = re.compile(
     r"\b(?:const )?uint3, (?:const )?uint3, (?:const )?dim3, (?:const )?dim3(?:, )?"
 )
@@ -26,7 +23,6 @@ def diagnostics(output: str, file: str) -> list[Finding]:
         if place is None:
             continue
         message = _HIDDEN_PARAMETERS.sub("", _ERROR.sub(r"\g<message>", place["text"]))
-        message = _LAUNCH.sub(r"the kernel takes (\1), the launch gives (\2)", message)
         if place["file"] != file:
             nearest = next((m for c in context if (m := _PLACE.match(c)) and m["file"] == file), None)
             if nearest is None and place["file"] not in ("prelude", "entry", "symbols", "kernels"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import tree_sitter
 
 from ..cuda_source import Source, apply_edits, code, declarator_of, head, name_of, parse, walk
-from ..launcher import Kernel, Symbol
+from ..launcher import Symbol
 
 # Words whose presence means that threads may wait for each other.
 _WAITING = re.compile(
@@ -27,8 +27,8 @@ class DeviceCode:
     waiting: frozenset[str]
 
 
-def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence[Symbol]) -> DeviceCode:
-    """C++ that exports the table of `kernels` and of `symbols`, in their order."""
+def rewrite(file: str, device: str, kernels: Sequence[str], symbols: Sequence[Symbol]) -> DeviceCode:
+    """C++ that exports the table of `kernels` (by name, with template arguments) and of `symbols`, in their order."""
     source = parse(file, device)
     bodies = {name: body for name, body in _kernels(source) if body is not None}
     edits = [edit for node in walk(source.root) for edit in _edits(source, node)]
@@ -43,7 +43,7 @@ def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence
         name for name, body in bodies.items() if all_wait or _WAITING.search(code(source, body))
     )
     table = "".join(
-        f'CUDAPERF_KERNEL("{k.name}", {_bool(_base(k.name) in waiting)}, {k.name})\n' for k in kernels
+        f'CUDAPERF_KERNEL("{k}", {_bool(_base(k) in waiting)}, {_function(k)})\n' for k in kernels
     )
     variables = "".join(
         f'{{"{s.name}", (void *)&{s.name}, sizeof({s.name}), {_bool(s.constant)}}}, ' for s in symbols
@@ -61,7 +61,26 @@ def rewrite(file: str, device: str, kernels: Sequence[Kernel], symbols: Sequence
 
 def _base(name: str) -> str:
     """The kernel's own name, without namespaces and template arguments."""
-    return name.partition("<")[0].rpartition("::")[2]
+    return without_parameters(name).partition("<")[0].rpartition("::")[2]
+
+
+def without_parameters(signature: str) -> str:
+    """``ns::k<(Kind)1>`` of ``ns::k<(Kind)1>(float*)``."""
+    depth = 0
+    for i, character in enumerate(signature):
+        depth += {"<": 1, ">": -1}.get(character, 0)
+        if character == "(" and depth == 0:
+            return signature[:i]
+    return signature
+
+
+def _function(kernel: str) -> str:
+    """The kernel as an expression; one with parameters is an overload, picked by them and the hidden ones."""
+    name = without_parameters(kernel)
+    if name == kernel:
+        return kernel
+    parameters = kernel[len(name) + 1 : -1]
+    return f"static_cast<void (*)(uint3, uint3, dim3, dim3{', ' if parameters else ''}{parameters})>({name})"
 
 
 def _bool(value: bool) -> str:

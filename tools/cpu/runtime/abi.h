@@ -24,6 +24,7 @@ enum class Operation : uint32_t {
     read_symbol,     // index, from = offset, size -> payload
     symbol_address,  // index -> reply.value
     set_shared_limit,  // index = kernel, size
+    describe_kernel,   // index -> reply.value: bytes of all arguments; payload: an Argument each
     synchronize,       // -> the sticky error
     last_error,        // value: 1 clears it
     returned,          // the launcher came back; no reply

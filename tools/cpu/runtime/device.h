@@ -47,6 +47,16 @@ template <typename T> CUDAPERF_INLINE T unpack(const unsigned char *from) {
 template <auto Kernel> struct Entry;
 template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct Entry<Kernel> {
     static constexpr Offsets<P...> offsets{};
+    static constexpr unsigned int argument_count = sizeof...(P);
+    static constexpr auto arguments = [] {
+        constexpr size_t sizes[] = {sizeof(P)..., 0};
+        struct {
+            Argument at[sizeof...(P) + 1] = {};
+        } result;
+        for (size_t i = 0; i < sizeof...(P); i++)
+            result.at[i] = {static_cast<uint16_t>(offsets.at[i]), static_cast<uint16_t>(sizes[i])};
+        return result;
+    }();
 
     template <size_t... I>
     static CUDAPERF_INLINE void call(const unsigned char *arguments, uint3 t, uint3 b, dim3 size, dim3 grid,
@@ -105,7 +115,12 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
         static_cast<::cudaperf::same<__VA_ARGS__> *>(cudaperf_dynamic_shared());
 #define CUDAPERF_FILE_SHARED(name, ...) static constexpr ::cudaperf::DynamicShared<__VA_ARGS__> name{};
 #define CUDAPERF_KERNEL(name, waits, ...)                                                                    \
-    {name, ::cudaperf::Entry<__VA_ARGS__>::argument_bytes, waits, ::cudaperf::Entry<__VA_ARGS__>::thread,    \
+    {name,                                                                                                   \
+     ::cudaperf::Entry<__VA_ARGS__>::argument_bytes,                                                         \
+     ::cudaperf::Entry<__VA_ARGS__>::arguments.at,                                                           \
+     ::cudaperf::Entry<__VA_ARGS__>::argument_count,                                                         \
+     waits,                                                                                                  \
+     ::cudaperf::Entry<__VA_ARGS__>::thread,                                                                 \
      ::cudaperf::Entry<__VA_ARGS__>::template whole_block<waits>()},
 
 namespace cudaperf {

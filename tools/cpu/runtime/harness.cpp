@@ -20,7 +20,8 @@
 
 namespace cudaperf {
 
-constexpr int success = 0, invalid_value = 1, invalid_configuration = 9, invalid_symbol = 13;
+constexpr int success = 0, invalid_value = 1, invalid_configuration = 9, invalid_symbol = 13,
+              invalid_device_function = 98;
 constexpr unsigned int most_launches = 100'000;  // told of a case; an endless loop makes millions
 
 struct Device {
@@ -186,6 +187,14 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
             return misuse("cudaFuncSetAttribute asks for more than 227 KiB of dynamic shared memory");
         device.shared_limits[request.index] = request.size;
         return success;
+    case Operation::describe_kernel: {
+        if (request.index >= device.kernel_count) return invalid_device_function;
+        const KernelEntry &kernel = device.kernels[request.index];
+        *value = kernel.argument_bytes;
+        *out = reinterpret_cast<const char *>(kernel.arguments);
+        *out_size = kernel.argument_count * sizeof(Argument);
+        return success;
+    }
     case Operation::synchronize: return success;
     case Operation::last_error:
         error = device.last_error;

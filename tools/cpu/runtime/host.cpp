@@ -2,8 +2,12 @@
 #include "abi.h"
 #include "host.h"
 #include "launcher_process.h"
+#include "kernel_abi.h"
+#include <algorithm>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 struct CUevent_st {
     double seconds;
@@ -14,6 +18,8 @@ namespace cudaperf {
 static int channel = -1;
 static const void *const *shadows;
 static int shadow_count;
+static std::vector<const void *> kernels;  // the stubs, in the order of the device's table
+static thread_local Request next_launch{Operation::launch};
 
 void open_channel(int descriptor) { channel = descriptor; }
 
@@ -21,6 +27,8 @@ void declare_symbols(const void *const *addresses, int count) {
     shadows = addresses;
     shadow_count = count;
 }
+
+void declare_kernels(std::vector<const void *> stubs) { kernels = std::move(stubs); }
 
 void send_request(const Request &request, const void *payload) {
     if (!send_all(channel, &request, sizeof request) || !send_all(channel, payload, request.payload))
@@ -46,13 +54,23 @@ cudaError_t allocate(void **address, size_t size) {
     return error(reply);
 }
 
-void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size,
-            int line) {
-    Request request{Operation::launch, kernel};
-    request.grid = {grid.x, grid.y, grid.z};
-    request.block = {block.x, block.y, block.z};
-    request.size = shared;
-    request.line = static_cast<uint32_t>(line);
+// The kernel's place in the table; beyond its end for what is no kernel.
+static uint32_t index_of(const void *kernel) {
+    return static_cast<uint32_t>(std::find(kernels.begin(), kernels.end(), kernel) - kernels.begin());
+}
+
+void configure(dim3 grid, dim3 block, size_t shared, cudaStream_t, int line) {
+    next_launch = Request{Operation::launch};
+    next_launch.grid = {grid.x, grid.y, grid.z};
+    next_launch.block = {block.x, block.y, block.z};
+    next_launch.size = shared;
+    next_launch.line = static_cast<uint32_t>(line);
+}
+
+void launch(const void *kernel, const void *arguments, size_t size) {
+    Request request = next_launch;
+    next_launch = Request{Operation::launch};  // an empty grid, which the device refuses
+    request.index = index_of(kernel);
     request.payload = size;
     send_request(request, arguments);
 }
@@ -85,9 +103,9 @@ cudaError_t symbol_address(void **address, int symbol) {
     return error(reply);
 }
 
-cudaError_t set_attribute(unsigned int kernel, cudaFuncAttribute attribute, int value) {
+cudaError_t set_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-    Request request{Operation::set_shared_limit, kernel};
+    Request request{Operation::set_shared_limit, index_of(kernel)};
     request.size = value < 0 ? SIZE_MAX : static_cast<size_t>(value);
     return error(ask(request));
 }
@@ -169,6 +187,7 @@ static const struct {
     {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
     {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
@@ -187,6 +206,29 @@ const char *cudaGetErrorName(cudaError_t error) {
     for (auto &message : messages)
         if (message.error == error) return message.name;
     return "unrecognized error code";
+}
+
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                             cudaStream_t stream) {
+    Argument layout[1024];
+    Reply reply = ask(Request{Operation::describe_kernel, index_of(kernel)}, nullptr, layout);
+    if (reply.error) return error(reply);
+    std::vector<unsigned char> packed(reply.value + 1);
+    for (size_t i = 0; i < reply.payload / sizeof(Argument); i++)
+        memcpy(&packed[layout[i].offset], arguments[i], layout[i].size);
+    configure(grid, block, shared, stream);
+    launch(kernel, packed.data(), reply.value);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
+    if (index_of(kernel) == kernels.size()) return cudaErrorInvalidDeviceFunction;
+    *attributes = {};
+    attributes->maxThreadsPerBlock = 1024;
+    attributes->numRegs = 32;
+    attributes->ptxVersion = attributes->binaryVersion = 90;
+    attributes->maxDynamicSharedSizeBytes = 48 << 10;
+    return cudaSuccess;
 }
 
 // The figures of an H100, the default target.

@@ -17,6 +17,7 @@ enum cudaError_t {
     cudaErrorInvalidSymbol = 13,
     cudaErrorInvalidDevicePointer = 17,
     cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInvalidDeviceFunction = 98,
     cudaErrorInvalidDevice = 101,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
@@ -68,46 +69,35 @@ typedef CUevent_st *cudaEvent_t;
 constexpr unsigned int cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned int cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 constexpr int warpSize = 32;
+// Functions for both sides may name these; a host function that really uses them does not link.
+extern const uint3 threadIdx, blockIdx;
+extern const dim3 blockDim, gridDim;
 
 namespace cudaperf {
 
-struct Kernel {
-    unsigned int index;
-};
-
 cudaError_t allocate(void **address, size_t size);
-void launch(unsigned int kernel, dim3 grid, dim3 block, size_t shared, const void *arguments, size_t size,
-            int line);
+
+// The configuration that the next launch takes: kernel<<<grid, block>>>(x) reads (configure(grid, block), kernel(x)).
+void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr, int line = __builtin_LINE());
+void launch(const void *kernel, const void *arguments, size_t size);
 int symbol(const void *shadow);
 cudaError_t write_symbol(int symbol, const void *from, size_t size, size_t offset);
 cudaError_t read_symbol(void *to, int symbol, size_t size, size_t offset);
 cudaError_t symbol_address(void **address, int symbol);
-cudaError_t set_attribute(unsigned int kernel, cudaFuncAttribute attribute, int value);
+cudaError_t set_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 
-template <typename F> class Launch;
-
-// One launch: the configuration first, then the arguments, converted to the kernel's parameter types.
-template <typename... P> class Launch<void (*)(P...)> {
-  public:
-    Launch(Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr,
-           int line = __builtin_LINE())
-        : kernel(kernel.index), grid(grid), block(block), shared(shared), line(line) {}
-
-    void operator()(P... arguments) const {
-        unsigned char buffer[packed_size<P...>() + 1] = {};
-        size_t offset = 0;
-        ((offset = aligned(offset, alignof(P)), memcpy(buffer + offset, &arguments, sizeof(P)),
-          offset += sizeof(P)),
-         ...);
-        launch(kernel, grid, block, shared, buffer, packed_size<P...>(), line);
-    }
-
-  private:
-    unsigned int kernel;
-    dim3 grid, block;
-    size_t shared;
-    int line;
+template <typename T> struct Same {
+    using type = T;
 };
+
+// What a kernel does on the host: it sends its arguments to the device, packed.
+template <typename... P> void stub(void (*kernel)(P...), typename Same<P>::type... arguments) {
+    unsigned char buffer[packed_size<P...>() + 1] = {};
+    size_t offset = 0;
+    ((offset = aligned(offset, alignof(P)), memcpy(buffer + offset, &arguments, sizeof(P)), offset += sizeof(P)),
+     ...);
+    launch(reinterpret_cast<const void *>(kernel), buffer, packed_size<P...>());
+}
 
 template <typename... P, size_t... I> void call(void (*launcher)(P...), void **arguments, Indices<I...>) {
     launcher(*static_cast<P *>(arguments[I])...);
@@ -178,20 +168,53 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t 
 template <typename T> cudaError_t cudaGetSymbolAddress(void **address, const T &symbol) {
     return cudaperf::symbol_address(address, cudaperf::symbol(&symbol));
 }
-inline cudaError_t cudaFuncSetAttribute(cudaperf::Kernel kernel, cudaFuncAttribute attribute, int value) {
-    return cudaperf::set_attribute(kernel.index, attribute, value);
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
+};
+
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                             cudaStream_t stream);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel);
+
+// Kernels are given by address, as a function or as a plain pointer.
+inline cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value) {
+    return cudaperf::set_attribute(kernel, attribute, value);
 }
-inline cudaError_t cudaFuncSetCacheConfig(cudaperf::Kernel, cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cudaperf::Kernel, int threads,
-                                                                 size_t) {
+inline cudaError_t cudaFuncSetCacheConfig(const void *, cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int threads, size_t) {
     *blocks = threads > 0 && threads <= 1024 ? 2048 / threads : 0;
     return cudaSuccess;
 }
-inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, cudaperf::Kernel, size_t = 0,
-                                                      int limit = 0) {
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *, size_t = 0, int limit = 0) {
     *block = limit > 0 && limit < 256 ? limit : 256;
     *grid = 132 * (2048 / *block);
     return cudaSuccess;
+}
+template <typename... P>
+cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments, size_t shared = 0,
+                             cudaStream_t stream = nullptr) {
+    return cudaLaunchKernel(reinterpret_cast<const void *>(kernel), grid, block, arguments, shared, stream);
+}
+template <typename... P>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, void (*kernel)(P...)) {
+    return cudaFuncGetAttributes(attributes, reinterpret_cast<const void *>(kernel));
+}
+template <typename... P>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), attribute, value);
+}
+template <typename... P> cudaError_t cudaFuncSetCacheConfig(void (*)(P...), cudaFuncCache) { return cudaSuccess; }
+template <typename... P>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...), int threads,
+                                                          size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void *>(kernel), threads,
+                                                         shared);
+}
+template <typename... P>
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, void (*kernel)(P...), size_t shared = 0,
+                                               int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, reinterpret_cast<const void *>(kernel), shared, limit);
 }
 
 // One device and one order of execution: streams are accepted, and everything runs in order.

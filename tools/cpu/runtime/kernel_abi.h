@@ -8,11 +8,18 @@ using RunThread = void (*)(const unsigned char *arguments, uint3 thread, uint3 b
                            dim3 grid);
 using RunBlock = void (*)(const unsigned char *arguments, uint3 block, dim3 block_size, dim3 grid);
 
+// Where an argument of a kernel lies in its packed arguments.
+struct Argument {
+    uint16_t offset, size;
+};
+
 // A kernel as the scheduler runs it: one thread at a time or, where `block` is given, a whole block in a
 // loop. `waits` tells that its threads may wait for each other.
 struct KernelEntry {
     const char *name;
     size_t argument_bytes;
+    const Argument *arguments;
+    unsigned int argument_count;
     bool waits;
     RunThread thread;
     RunBlock block;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -95,6 +96,19 @@ template <typename F> static F symbol(void *library, const char *name) {
     return reinterpret_cast<F>(dlsym(library, name));
 }
 
+// The table of kernels stands beside the library: a line each, the stub's offset in the library (-1: not there), and
+// the kernel's name.
+static std::vector<const void *> read_kernels(const std::string &path) {
+    std::vector<const void *> stubs;
+    if (FILE *file = fopen((path.substr(0, path.rfind('/')) + "/kernels").c_str(), "r")) {
+        long offset;
+        while (fscanf(file, "%ld%*[^\n]", &offset) == 1)
+            stubs.push_back(offset < 0 ? nullptr : reinterpret_cast<const void *>(library_begin + offset));
+        fclose(file);
+    }
+    return stubs;
+}
+
 static void serve_calls(void *library, int channel) {
     auto entry = symbol<void (*)(void **)>(library, "cudaperf_entry");
     uint32_t count;
@@ -122,6 +136,7 @@ void run_launcher(int channel, const char *path, char **program_arguments, int p
     Dl_info info;
     dladdr(dlsym(library, "cudaperf_shadow_count"), &info);
     library_begin = reinterpret_cast<uintptr_t>(info.dli_fbase);
+    declare_kernels(read_kernels(path));
     declare_symbols(symbol<const void *const *>(library, "cudaperf_shadows"),
                     *symbol<const int *>(library, "cudaperf_shadow_count"));
     if (program_arguments) {

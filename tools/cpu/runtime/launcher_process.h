@@ -1,10 +1,12 @@
 // The process in which the launcher runs: no device memory, no descriptor but the channel to the device.
 #pragma once
 #include "abi.h"
+#include <vector>
 
 namespace cudaperf {
 
 void open_channel(int descriptor);
+void declare_kernels(std::vector<const void *> stubs);
 void declare_symbols(const void *const *addresses, int count);
 void send_request(const Request &request, const void *payload);
 
