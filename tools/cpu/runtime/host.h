@@ -70,8 +70,8 @@ constexpr unsigned int cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned int cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 constexpr int warpSize = 32;
 // Functions for both sides may name these; a host function that really uses them does not link.
-extern const uint3 threadIdx, blockIdx;
-extern const dim3 blockDim, gridDim;
+extern const uint3 threadIdx asm("device_threadIdx"), blockIdx asm("device_blockIdx");
+extern const dim3 blockDim asm("device_blockDim"), gridDim asm("device_gridDim");
 
 namespace cudaperf {
 
