@@ -119,6 +119,48 @@ def evaluate(
 
 
 @app.command()
+def emulate(
+    file: Annotated[
+        list[Path], typer.Argument(help="The CUDA sources of one program; after --: its arguments.")
+    ],
+    check: Annotated[
+        str,
+        typer.Option(
+            help="What to look for: bounds, races, uninitialized, schedules (with commas), all or none."
+        ),
+    ] = "none",
+    trace: Annotated[bool, typer.Option("--trace", help="Count memory requests by source line.")] = False,
+    include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of headers.")] = None,
+    define: Annotated[list[str] | None, typer.Option("-D", help="A macro: NAME or NAME=VALUE.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="The longest that the program may run.")] = 300.0,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write output and findings as one JSON document.")
+    ] = False,
+) -> int:
+    """Run a whole CUDA program on the CPU, checked: a sanitizer that needs no GPU."""
+    from .emulate import emulate as run
+
+    sources, arguments = _before_dashes(file)
+    return run(
+        sources,
+        arguments,
+        includes=include or [],
+        macros=define or [],
+        check=check,
+        trace=trace,
+        seconds=seconds,
+        json=json,
+    )
+
+
+def _before_dashes(words: list[Path]) -> tuple[list[Path], list[str]]:
+    """The words of the command line before ``--`` and those behind it."""
+    behind = len(sys.argv) - sys.argv.index("--") - 1 if "--" in sys.argv else 0
+    cut = len(words) - behind
+    return words[:cut], [str(w) for w in words[cut:]]
+
+
+@app.command()
 def bench(
     suite: Annotated[
         Path, typer.Argument(help="A folder of candidates that say what verdict they must get.")

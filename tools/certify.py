@@ -4,8 +4,6 @@ with the original signature, NVIDIA's compiler where there is one, and the whole
 
 from __future__ import annotations
 
-import math
-import re
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -18,12 +16,11 @@ from .device import Checks, Device
 from .dropin import files
 from .nvcc import compile_delivered
 from .oracle import HARNESS, Expectation, call_unit, compile_flags, link_flags, read_case, write_case
+from .output import difference
 from .records import Candidate, Record, Task
 from .suite import Suite
 
 PROGRAM_SECONDS = 120.0
-RELATIVE_TOLERANCE = 1e-4
-NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 
 class DeliveryCheck(Record):
@@ -149,9 +146,9 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
     if ported.status != runs[0][0]:
         message = f"exit status {ported.status} instead of {runs[0][0]}"
         return DeliveryCheck(name=name, result="failed", message=message)
-    difference = _difference([output for _, output in runs], ported.stdout)
-    if difference is not None:
-        return DeliveryCheck(name=name, result="failed", message=difference)
+    differing = difference([output for _, output in runs], ported.stdout)
+    if differing is not None:
+        return DeliveryCheck(name=name, result="failed", message=differing)
     count = len(runs[0][1].split())
     return DeliveryCheck(
         name=name, result="passed", message=f"{count} words agree" if count else "it prints nothing"
@@ -171,39 +168,6 @@ def _run(program: Path, folder: Path) -> tuple[int, str] | None:
     except subprocess.TimeoutExpired:
         return None
     return done.returncode, done.stdout.decode(errors="replace")
-
-
-def _difference(originals: list[str], ported: str) -> str | None:
-    """The first word that differs from the first original.
-
-    Words in which the original differs from itself, run again or compiled otherwise, such as timings, are left out.
-    """
-    words, got = originals[0].split(), ported.split()
-    if len(words) != len(got):
-        return f"{len(got)} words instead of {len(words)}"
-    others = [o.split() for o in originals[1:]]
-    for i, (word, other) in enumerate(zip(words, got, strict=True)):
-        stable = all(len(o) == len(words) and _close(word, o[i]) for o in others)
-        if stable and not _close(word, other):
-            return f"word {i + 1} is {other!r} instead of {word!r}"
-    return None
-
-
-def _close(a: str, b: str) -> bool:
-    """Whether two words differ only in numbers, and those by no more than rounding in print."""
-    if a == b:
-        return True
-    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
-        return False
-    numbers = zip(NUMBER.findall(a), NUMBER.findall(b), strict=True)
-    return all(x == y or _close_numbers(x, y) for x, y in numbers)
-
-
-def _close_numbers(x: str, y: str) -> bool:
-    if "." not in x + y:
-        return False
-    digits = max(len(t.split("e")[0].split("E")[0].partition(".")[2]) for t in (x, y))
-    return math.isclose(float(x), float(y), rel_tol=RELATIVE_TOLERANCE, abs_tol=2.0 * 10.0**-digits)
 
 
 def _include_flags(task: Task) -> list[str]:

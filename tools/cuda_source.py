@@ -16,8 +16,10 @@ from .records import Finding
 _NESTED = rb"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _UNPARSED = re.compile(
     rb"\b(?:__align__|__cluster_dims__|__launch_bounds__|__maxnreg__|__block_size__)\s*" + _NESTED + rb"|"
-    rb"(?<![\w(])__noinline__\b(?!\s*\))|\b__grid_constant__\b"
+    rb"(?<![\w(])__noinline__\b(?!\s*\))|\b__grid_constant__\b|^#line [^\n]*",
+    re.MULTILINE,
 )
+_LINE = re.compile(r"^#line (\d+)[^\n]*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,17 @@ class Source:
 
     def finding(self, node: tree_sitter.Node, rule: str, message: str, remedy: str = "") -> Finding:
         """An error at the node's place."""
-        line, column = node.start_point
-        return Finding(
-            rule=rule, message=message, file=self.name, line=line + 1, column=column + 1, remedy=remedy
-        )
+        line = line_at(self.data[: node.start_byte].decode(errors="replace"))
+        column = node.start_point[1] + 1
+        return Finding(rule=rule, message=message, file=self.name, line=line, column=column, remedy=remedy)
+
+
+def line_at(before: str) -> int:
+    """The line number behind a piece of source, ``#line`` directives followed."""
+    number, begin = 1, 0
+    for directive in _LINE.finditer(before):
+        number, begin = int(directive[1]), directive.end()
+    return number + before.count("\n", begin)
 
 
 @functools.cache
@@ -169,10 +178,16 @@ def code(source: Source, node: tree_sitter.Node | None = None) -> str:
 
 
 def apply_edits(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
-    """Replaces byte ranges that do not overlap; each range keeps its number of lines."""
+    """Replaces byte ranges that do not overlap; what follows each range keeps its line number."""
     pieces, position = [], 0
     for begin, end, text in sorted(edits):
-        missing = data.count(b"\n", begin, end) - text.count(b"\n")
-        pieces += [data[position:begin], text, b"\n" * missing]
+        removed = data[begin:end]
+        *_, directive = [None, *re.finditer(rb'^#line (\d+)( "[^\n]*")\n', removed, re.MULTILINE)]
+        if directive is None:
+            follow = b"\n" * (removed.count(b"\n") - text.count(b"\n"))
+        else:
+            number = int(directive[1]) + removed.count(b"\n", directive.end())
+            follow = b"\n#line %d%s\n" % (number, directive[2])
+        pieces += [data[position:begin], text, follow]
         position = end
     return b"".join([*pieces, data[position:]])

@@ -190,10 +190,15 @@ class Device(Protocol):
 
 
 class ProgramRun(Record):
-    """A whole program's run: its output and exit status; `failure` as in `Execution`, or "compile"."""
+    """A whole program's run: its output and exit status; `failure` as in `Execution`, or "compile".
+
+    Output is empty where it went straight to the terminal.
+    """
 
     failure: str | None
     findings: tuple[Finding, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    counts: tuple[KernelCounts, ...] = ()
     stdout: str = ""
     stderr: str = ""
     status: int | None = None

@@ -23,6 +23,7 @@ from .cuda_source import (
     declarator_of,
     head,
     items,
+    line_at,
     name_of,
     parse,
     syntax_errors,
@@ -142,11 +143,14 @@ def split(function: FunctionSpec, candidate: Candidate) -> Split:
     return dataclasses.replace(parts, host=host, device=device, findings=findings)
 
 
-def split_program(name: str, text: str) -> Split:
-    """Splits a whole CUDA source, whatever functions it exports."""
+def split_program(name: str, text: str, device_text: str | None = None) -> Split:
+    """Splits a whole CUDA source, whatever functions it exports. `device_text` is the source as the device side sees
+    it, where the preprocessor made two of it."""
     parts = split_source(name, text)
     host = f'#include "host.h"\n{_standard_library(parse(name, text))}{parts.host}'
-    return dataclasses.replace(parts, host=host)
+    other = parts if device_text is None else split_source(name, device_text)
+    findings = parts.findings + tuple(f for f in other.findings if f not in parts.findings)
+    return dataclasses.replace(parts, host=host, device=other.device, findings=findings)
 
 
 def split_source(name: str, text: str) -> Split:
@@ -200,7 +204,7 @@ class _Splitter:
         text = code(self.source)
         for construct, (pattern, remedy) in UNSUPPORTED.items():
             if match := pattern.search(text):
-                line = text.count("\n", 0, match.start()) + 1
+                line = line_at(text[: match.start()])
                 column = match.start() - text.rfind("\n", 0, match.start())
                 message = f"{construct} ({match.group(0).strip()}): not supported"
                 self.findings.append(

@@ -104,13 +104,14 @@ def start(
     network: bool = False,
     environment: Mapping[str, str] | None = None,
     descriptors: Sequence[int] = (),
-    stdin: int | IO[bytes] = subprocess.DEVNULL,
-    stdout: int | IO[bytes] = subprocess.DEVNULL,
-    stderr: int | IO[bytes] = subprocess.DEVNULL,
+    stdin: int | IO[bytes] | None = subprocess.DEVNULL,
+    stdout: int | IO[bytes] | None = subprocess.DEVNULL,
+    stderr: int | IO[bytes] | None = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
     """Starts a program in the sandbox. `seconds` limits its CPU time; wall time is the caller's to watch.
 
-    `cwd` is readable. `descriptors` stay open in the program. End it with `kill`.
+    `cwd` is readable. `descriptors` stay open in the program. A standard stream of None is our own. End it with
+    `kill`.
     """
     command = [str(_program())]
     for folder in (cwd, *readable):

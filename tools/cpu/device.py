@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -25,10 +23,12 @@ from ..device import (
     ProgramRun,
 )
 from ..launcher import Split, split, split_program
+from ..program import NAME, Program
 from ..records import Candidate, Finding, FunctionSpec
 from ..toolchain import cxx_compiler
 from .build import Libraries, build
-from .process import Event, Harness, Outcome, layout
+from .places import Places
+from .process import STATUS_BYTES, Event, Harness, Outcome, layout
 
 _WORST_FIRST: tuple[Failure, ...] = (
     "out-of-bounds", "misaligned-access", "race", "uninitialized-read", "launch-error", "out-of-memory",
@@ -71,8 +71,7 @@ class CpuDevice:
 
     def run(self, build: Build, cases: Sequence[Case], checks: Checks) -> tuple[Execution, ...]:
         assert isinstance(build, CpuBuild) and build.result.ok
-        watched = checks.bounds or checks.races or checks.uninitialized or checks.trace_blocks
-        if watched and not build.checked:
+        if _watched(checks) and not build.checked:
             raise ValueError("bounds, races, uninitialized reads and counts need a build with checked=True")
         size = max((layout(case, i)[1] for i, case in enumerate(cases)), default=0)
         harness: Harness | None = None
@@ -90,7 +89,7 @@ class CpuDevice:
         finally:
             if harness is not None:
                 harness.close()
-        places = _Places(build.libraries.folder, build.split.file, [o.events for o in outcomes])
+        places = Places(build.libraries.folder, build.split.file, [o.events for o in outcomes])
         return tuple(_execution(build, c, o, places) for c, o in zip(cases, outcomes, strict=True))
 
     def run_program(
@@ -101,57 +100,118 @@ class CpuDevice:
         seconds: float,
         writable: Sequence[Path] = (),
     ) -> ProgramRun:
-        parts = split_program("program.cu", source)
-        libraries = Libraries(Path(), parts.findings)
-        if not parts.findings:
-            libraries = build(parts, checked=False, objects=objects)
-        if libraries.findings:
-            return ProgramRun(failure="compile", findings=libraries.findings)
-        with (
-            tempfile.TemporaryFile() as out,
-            tempfile.TemporaryFile() as err,
-            tempfile.TemporaryDirectory(prefix="cudaperf-") as folder,
-        ):
-            harness = Harness(
-                libraries,
-                cpu_seconds=seconds,
-                program=("program", *arguments),
-                output=(out, err),
-                folder=Path(folder),
-                writable=(Path(folder), *writable),
-            )
-            outcome = Outcome()
-            try:
-                for event in harness.events(time.monotonic() + seconds):
-                    if event is None:
-                        outcome.timed_out = True
-                    else:
-                        outcome.events.append(event)
-            finally:
-                harness.close()
-            places = _Places(libraries.folder, parts.file, [outcome.events])
-            out.seek(0)
-            err.seek(0)
-            ended = next((e for e in outcome.events if e["event"] == "exit"), None)
-            failure = _failure(outcome)
-            if ended is not None and failure == "crash":
-                failure = None if ended["signal"] == 0 else "crash"
-            return ProgramRun(
-                failure=failure,
-                findings=tuple(places.finding(e) for e in outcome.events if e["event"] == "finding"),
-                stdout=out.read(1 << 24).decode(errors="replace"),
-                stderr=err.read(1 << 20).decode(errors="replace"),
-                status=ended["status"] if ended and ended["signal"] == 0 else None,
+        parts = split_program(NAME, source)
+        with tempfile.TemporaryDirectory(prefix="cudaperf-") as folder:
+            return _run(
+                parts, objects, arguments, seconds, Checks(), Path(folder), (Path(folder), *writable), False
             )
 
+    def emulate(
+        self,
+        program: Program,
+        arguments: Sequence[str],
+        seconds: float,
+        checks: Checks,
+        folder: Path,
+        *,
+        readable: Sequence[Path] = (),
+        captured: bool = False,
+    ) -> ProgramRun:
+        """Runs a whole program with its own `main` in `folder`, which it may read and write.
 
-def _execution(build: CpuBuild, case: Case, outcome: Outcome, places: _Places) -> Execution:
+        Its output is captured, or goes where ours goes. Findings have their places in the program's own files.
+        """
+        parts = split_program(NAME, program.host, program.device)
+        ran = _run(parts, (), arguments, seconds, checks, folder, (folder,), not captured, readable)
+        counts = tuple(_placed_counts(c, program) for c in ran.counts)
+        findings = tuple(map(program.placed, ran.findings))
+        return ran.model_copy(update={"findings": findings, "counts": counts})
+
+
+def _run(
+    parts: Split,
+    objects: Sequence[Path],
+    arguments: Sequence[str],
+    seconds: float,
+    checks: Checks,
+    folder: Path,
+    writable: Sequence[Path],
+    direct: bool,
+    readable: Sequence[Path] = (),
+) -> ProgramRun:
+    """Builds and runs a program; `direct`: its standard streams are ours."""
+    libraries = Libraries(Path(), parts.findings)
+    if not parts.findings:
+        libraries = build(parts, checked=_watched(checks), objects=objects)
+    if libraries.findings:
+        return ProgramRun(failure="compile", findings=libraries.findings)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        harness = Harness(
+            libraries,
+            buffer_bytes=STATUS_BYTES,
+            cpu_seconds=seconds,
+            program=("program", *arguments),
+            checks=checks,
+            standard=(None, None, None) if direct else (subprocess.DEVNULL, out, err),
+            folder=folder,
+            readable=readable,
+            writable=writable,
+        )
+        outcome = Outcome()
+        try:
+            for event in harness.events(time.monotonic() + seconds):
+                if event is None:
+                    outcome.timed_out = True
+                    outcome.running_kernel = harness.running_kernel()
+                else:
+                    outcome.events.append(event)
+        finally:
+            harness.close()
+        out.seek(0)
+        err.seek(0)
+        stdout, stderr = (f.read(1 << 24).decode(errors="replace") for f in (out, err))
+    events = outcome.events
+    places = Places(libraries.folder, parts.file, [events])
+    findings = [places.finding(e) for e in events if e["event"] == "finding"]
+    ended = next((e for e in events if e["event"] == "exit"), None)
+    failure = _failure(outcome)
+    if outcome.timed_out:
+        findings.append(
+            _timeout(seconds, "the program", libraries.kernels, outcome.running_kernel, parts.file)
+        )
+    elif ended is not None and failure == "crash":
+        failure = None if ended["signal"] == 0 else "crash"
+    return ProgramRun(
+        failure=failure,
+        findings=tuple(dict.fromkeys(findings)),
+        launches=tuple(_launch(libraries.kernels, e) for e in events if e["event"] == "launch"),
+        counts=tuple(_counts(libraries.kernels, e, places) for e in events if e["event"] == "counts"),
+        stdout=stdout,
+        stderr=stderr,
+        status=ended["status"] if ended and ended["signal"] == 0 else None,
+    )
+
+
+def _placed_counts(counts: KernelCounts, program: Program) -> KernelCounts:
+    def placed(access: AccessCount) -> AccessCount:
+        file, line = program.place(access.line)
+        return access.model_copy(update={"file": str(file), "line": line})
+
+    return counts.model_copy(update={"accesses": tuple(map(placed, counts.accesses))})
+
+
+def _watched(checks: Checks) -> bool:
+    return checks.bounds or checks.races or checks.uninitialized or checks.trace_blocks > 0
+
+
+def _execution(build: CpuBuild, case: Case, outcome: Outcome, places: Places) -> Execution:
     names = build.libraries.kernels
     events = outcome.events
     findings = [places.finding(e) for e in events if e["event"] == "finding"]
     failure = _failure(outcome)
     if failure == "timeout":
-        findings.append(_timeout(case, names, outcome.running_kernel, build.split.file))
+        running = outcome.running_kernel
+        findings.append(_timeout(case.seconds, "the launcher", names, running, build.split.file))
     elif failure == "crash" and not findings:
         message = "the process ended without a word (killed by a limit on time or memory?)"
         findings.append(Finding(rule="crash", message=message, file=build.split.file))
@@ -181,9 +241,9 @@ def _failure(outcome: Outcome) -> Failure | None:
     return None if last["event"] in ("end", "exit") else "crash"
 
 
-def _timeout(case: Case, names: Sequence[str], running: int, file: str) -> Finding:
-    where = "in the launcher" if running < 0 else f"in the kernel {names[running]}"
-    message = f"no end after {case.seconds:g} s {where}: an endless loop, or threads that wait for each other"
+def _timeout(seconds: float, host: str, names: Sequence[str], running: int, file: str) -> Finding:
+    where = f"in {host}" if running < 0 else f"in the kernel {names[running]}"
+    message = f"no end after {seconds:g} s {where}: an endless loop, or threads that wait for each other"
     return Finding(rule="timeout", message=message, file=file)
 
 
@@ -198,7 +258,7 @@ def _launch(names: Sequence[str], event: Event) -> Launch:
     )
 
 
-def _counts(names: Sequence[str], event: Event, places: _Places) -> KernelCounts:
+def _counts(names: Sequence[str], event: Event, places: Places) -> KernelCounts:
     kernel = names[event["kernel"]]
     accesses = tuple(
         AccessCount(
@@ -224,56 +284,3 @@ def _counts(names: Sequence[str], event: Event, places: _Places) -> KernelCounts
         block_unique_bytes=event["block_unique"],
         accesses=accesses,
     )
-
-
-class _Places:
-    """Lines of the candidate for return addresses in its libraries, looked up all at once."""
-
-    def __init__(self, folder: Path, file: str, runs: Sequence[Sequence[Event]]) -> None:
-        self.file = file
-        sites = set()
-        for event in (e for events in runs for e in events):
-            if event["event"] == "finding":
-                sites.update(event["sites"])
-            elif event["event"] == "counts":
-                sites.update(a["site"] for a in event["accesses"])
-        self._lines = _lines_of(folder / "device.so", file, sorted(sites))
-        host = {e["host_site"] for events in runs for e in events if "host_site" in e}
-        self._host_lines = _lines_of(folder / "host.so", file, sorted(host))
-
-    def line(self, site: int) -> int:
-        return self._lines.get(site, 0)
-
-    def finding(self, event: Event) -> Finding:
-        message = event["message"]
-        for i, site in enumerate(event["sites"]):
-            message = message.replace(f"{{{i}}}", f"{self.file}:{self.line(site)}")
-        line = event["line"] or (self.line(event["sites"][0]) if event["sites"] else 0)
-        if "host_site" in event:
-            line = self._host_lines.get(event["host_site"], 0)
-        return Finding(
-            rule=event["rule"],
-            severity=event["severity"],
-            message=message,
-            file=self.file,
-            line=line,
-            column=int(line > 0),
-        )
-
-
-def _lines_of(library: Path, file: str, sites: Sequence[int]) -> dict[int, int]:
-    program = shutil.which("addr2line")
-    if not sites or program is None:
-        return {}
-    addresses = [hex(site - 1) for site in sites]
-    answer = subprocess.run(
-        [program, "-a", "-i", "-e", library, *addresses], capture_output=True, text=True, check=True
-    )
-    lines: dict[int, int] = {}
-    site = 0
-    for line in answer.stdout.splitlines():
-        if line.startswith("0x"):
-            site = int(line, 16) + 1
-        elif site not in lines and (m := re.match(r"(.*):(\d+)", line)) and m[1].endswith(file):
-            lines[site] = int(m[2])
-    return lines

@@ -55,8 +55,10 @@ class Harness:
         buffer_bytes: int = 0,
         cpu_seconds: float,
         program: Sequence[str] = (),
-        output: tuple[Any, Any] = (subprocess.DEVNULL, subprocess.DEVNULL),
+        checks: Checks | None = None,
+        standard: tuple[Any, Any, Any] = (subprocess.PIPE, subprocess.DEVNULL, subprocess.DEVNULL),
         folder: Path | None = None,
+        readable: Sequence[Path] = (),
         writable: Sequence[Path] = (),
     ) -> None:
         self._results, results = os.pipe()
@@ -66,17 +68,18 @@ class Harness:
         base = runtime().folder
         descriptors = [str(results), str(self._buffers), str(buffer_bytes)]
         parts = [libraries.folder / "device.so", libraries.folder / "host.so"]
+        watched = [_flags(checks)] if checks else []
         self.process = sandbox.start(
-            [base / "harness", *descriptors, *parts, *program],
+            [base / "harness", *descriptors, *parts, *watched, *program],
             cwd=folder or libraries.folder,
             seconds=cpu_seconds,
-            readable=(base, libraries.folder),
+            readable=(base, libraries.folder, *readable),
             writable=writable,
             memory_bytes=DEVICE_MEMORY,
             descriptors=(results, self._buffers),
-            stdin=subprocess.PIPE,
-            stdout=output[0],
-            stderr=output[1],
+            stdin=standard[0],
+            stdout=standard[1],
+            stderr=standard[2],
         )
         os.close(results)
 
@@ -108,7 +111,7 @@ class Harness:
         for event in self.events(begin + case.seconds):
             if event is None:
                 outcome.timed_out = True
-                outcome.running_kernel = int(memory[:4].view(np.int32)[0])
+                outcome.running_kernel = self.running_kernel()
                 sandbox.kill(self.process)
                 break
             outcome.events.append(event)
@@ -126,6 +129,10 @@ class Harness:
             outcome.arrays[name] = raw.view(original.dtype).reshape(original.shape)
         outcome.damaged = tuple(dict.fromkeys(damaged))
         return outcome
+
+    def running_kernel(self) -> int:
+        """The kernel that runs at this moment, by its place in the table; -1 for none."""
+        return int(np.frombuffer(self._memory, np.int32, 1)[0]) if self._memory is not None else -1
 
     def events(self, deadline: float) -> Iterator[Event | None]:
         """Events until the harness ends; None when the deadline has passed."""
@@ -169,7 +176,6 @@ def _memory_file(size: int) -> int:
 
 def _job(function: FunctionSpec, case: Case, checks: Checks, offsets: dict[str, int]) -> str:
     """The case as runtime/harness.cpp reads it."""
-    flags = f"{int(checks.bounds)} {int(checks.races)} {int(checks.uninitialized)} {checks.trace_blocks}"
     buffers = [
         f"{DEVICE_BEGIN + offset} {case.arrays[name].nbytes} {name}"
         for name, offset in offsets.items()
@@ -183,5 +189,11 @@ def _job(function: FunctionSpec, case: Case, checks: Checks, offsets: dict[str, 
             raw = np.array(case.scalars[parameter.name]).astype(parameter.dtype).tobytes()
         words = np.frombuffer(raw.ljust(16, b"\0"), "<u8")
         arguments.append(" ".join(f"{w:x}" for w in words))
-    head = f"case {_ORDERS[checks.order]} {flags} {len(buffers)} {len(arguments)}"
+    head = f"case {_flags(checks)} {len(buffers)} {len(arguments)}"
     return "\n".join([head, *buffers, *arguments, ""])
+
+
+def _flags(checks: Checks) -> str:
+    """The checks as runtime/harness.cpp reads them."""
+    on = (checks.bounds, checks.races, checks.uninitialized)
+    return " ".join(map(str, (_ORDERS[checks.order], *map(int, on), checks.trace_blocks)))

@@ -47,7 +47,7 @@ struct Request {
 
 struct Reply {
     int32_t error;
-    uint32_t unused;
+    uint32_t printed;  // bytes that kernels have printed; they follow the payload
     uint64_t value;
     uint64_t payload;
 };

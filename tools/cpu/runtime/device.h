@@ -153,7 +153,7 @@ CUDAPERF_INLINE void __threadfence_system() { cudaperf_fence(); }
 CUDAPERF_INLINE void __nanosleep(unsigned int) { cudaperf_yield(); }
 [[noreturn]] CUDAPERF_INLINE void __trap(CUDAPERF_LINE) { cudaperf_trap("__trap()", line); }
 #define assert(condition) ((condition) ? (void)0 : cudaperf_trap("assertion failed: " #condition, __LINE__))
-#define printf(...) (0)
+#define printf(...) cudaperf_printf(__VA_ARGS__)
 
 #include "device_warp.h"
 #include "device_atomics.h"

@@ -4,6 +4,7 @@
 #include "checks.h"
 #include "launcher_process.h"
 #include "memory.h"
+#include "printing.h"
 #include "report.h"
 #include "scheduler.h"
 #include "signals.h"
@@ -34,6 +35,7 @@ struct Device {
     unsigned int workers = 1;
     int last_error = success;
     unsigned int launches = 0;
+    const char *host = "the launcher";  // whoever asks
 };
 
 static Device device;
@@ -210,13 +212,13 @@ static void launcher_crashed(const Request &request) {
     if (memory && is_device(at(request.to))) {
         const Allocation *near = nearest_allocation(request.to);
         report_host_finding("host-access", site,
-                            "the launcher reads or writes device memory" +
+                            std::string(device.host) + " reads or writes device memory" +
                                 (near ? " (" + near->name + ")" : std::string()) +
                                 " on the host: copy it with cudaMemcpy, or do this in a kernel");
         fail("host-access");
     }
     report_host_finding("crash", site,
-                        text("the launcher ends in signal %d (%s)", request.value, strsignal(request.value)));
+                        text("%s ends in signal %d (%s)", device.host, request.value, strsignal(request.value)));
     fail("crash");
 }
 
@@ -242,7 +244,11 @@ static bool serve_all(int channel) {
         size_t out_size = 0;
         reply.error = serve(request, payload, &reply.value, &out, &out_size);
         reply.payload = out_size;
-        if (!send_all(channel, &reply, sizeof reply) || !send_all(channel, out, out_size)) break;
+        std::string printed = take_printed();
+        reply.printed = static_cast<uint32_t>(printed.size());
+        if (!send_all(channel, &reply, sizeof reply) || !send_all(channel, out, out_size) ||
+            !send_all(channel, printed.data(), printed.size()))
+            break;
     }
     return false;
 }
@@ -296,9 +302,15 @@ static void run_cases(int channel, pid_t launcher) {
     }
 }
 
-static void run_program(int channel, pid_t launcher) {
-    begin_case({}, Order::forward);
+// A whole program, under checks given as "ORDER BOUNDS RACES UNINITIALIZED TRACE_BLOCKS".
+static void run_program(int channel, pid_t launcher, const char *checks) {
+    int order, bounds, races, uninitialized;
+    unsigned long trace_blocks;
+    if (sscanf(checks, "%d %d %d %d %lu", &order, &bounds, &races, &uninitialized, &trace_blocks) != 5) exit(1);
+    device.host = "the program";
+    begin_case({bounds != 0, races != 0, uninitialized != 0, trace_blocks}, static_cast<Order>(order));
     serve_all(channel);
+    checks::end_case();
     int status = 0;
     waitpid(launcher, &status, 0);
     report(R"({"event":"exit","status":%d,"signal":%d})", WIFEXITED(status) ? WEXITSTATUS(status) : -1,
@@ -337,7 +349,9 @@ static pid_t start_launcher(char **arguments, int channel) {
     if (launcher) return launcher;
     std::string descriptor = std::to_string(channel);
     std::vector<char *> command{arguments[0], const_cast<char *>("launcher"), descriptor.data()};
-    for (char **argument = arguments + 5; *argument; argument++) command.push_back(*argument);
+    command.push_back(arguments[5]);
+    if (arguments[6])
+        for (char **argument = arguments + 7; *argument; argument++) command.push_back(*argument);
     command.push_back(nullptr);
     execv(command[0], command.data());
     _exit(127);
@@ -345,7 +359,7 @@ static pid_t start_launcher(char **arguments, int channel) {
 
 }  // namespace cudaperf
 
-// harness RESULTS_FD BUFFERS_FD BUFFERS_SIZE DEVICE_LIBRARY HOST_LIBRARY [PROGRAM_NAME PROGRAM_ARGUMENT...]
+// harness RESULTS_FD BUFFERS_FD BUFFERS_SIZE DEVICE_LIBRARY HOST_LIBRARY [CHECKS PROGRAM_NAME PROGRAM_ARGUMENT...]
 // harness launcher CHANNEL_FD HOST_LIBRARY [PROGRAM_NAME PROGRAM_ARGUMENT...]
 int main(int count, char **arguments) {
     using namespace cudaperf;
@@ -364,8 +378,8 @@ int main(int count, char **arguments) {
     open_report(results, load_device(arguments[4]));
     watch_signals(on_signal);
     if (size) map_buffers(buffers, size);
-    if (count > 6)
-        run_program(channel[0], launcher);
+    if (count > 7)
+        run_program(channel[0], launcher, arguments[6]);
     else
         run_cases(channel[0], launcher);
     _exit(0);

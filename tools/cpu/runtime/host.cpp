@@ -30,17 +30,28 @@ void declare_symbols(const void *const *addresses, int count) {
 
 void declare_kernels(std::vector<const void *> stubs) { kernels = std::move(stubs); }
 
+// The device ended the case, and has told why. What the program printed so far is its own.
+[[noreturn]] static void device_is_gone() {
+    fflush(nullptr);
+    _exit(1);
+}
+
 void send_request(const Request &request, const void *payload) {
     if (!send_all(channel, &request, sizeof request) || !send_all(channel, payload, request.payload))
-        _exit(1);
+        device_is_gone();
 }
 
 // Sends a request and waits for its reply; `into` receives at most `size` bytes of the reply's payload.
 static Reply ask(const Request &request, const void *payload = nullptr, void *into = nullptr) {
     Reply reply;
     send_request(request, payload);
-    if (!receive_all(channel, &reply, sizeof reply)) _exit(1);
-    if (reply.payload && !receive_all(channel, into, reply.payload)) _exit(1);
+    if (!receive_all(channel, &reply, sizeof reply)) device_is_gone();
+    if (reply.payload && !receive_all(channel, into, reply.payload)) device_is_gone();
+    if (reply.printed) {
+        std::vector<char> text(reply.printed);
+        if (!receive_all(channel, text.data(), text.size())) device_is_gone();
+        fwrite(text.data(), 1, text.size(), stdout);
+    }
     return reply;
 }
 

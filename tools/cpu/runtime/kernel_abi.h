@@ -74,6 +74,7 @@ uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uin
 unsigned int cudaperf_active_mask(int line);
 unsigned int cudaperf_lane();
 void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site);
+__attribute__((format(printf, 1, 2))) int cudaperf_printf(const char *format, ...);
 void cudaperf_fence();
 void cudaperf_yield();
 [[noreturn]] void cudaperf_trap(const char *message, int line);

@@ -83,8 +83,7 @@ static void limit_memory() {
 // Moves the channel to descriptor 3 and closes everything behind it.
 static int keep_only(int channel, bool program) {
     int null = open("/dev/null", O_RDWR);
-    dup2(null, 0);
-    if (!program) dup2(null, 1), dup2(null, 2);
+    for (int standard = 0; standard < 3 && !program; standard++) dup2(null, standard);
     dup2(channel, 3);
     long last = sysconf(_SC_OPEN_MAX);
     for (int descriptor = 4; descriptor < (last > 0 && last < 4096 ? last : 4096); descriptor++)
@@ -140,7 +139,9 @@ void run_launcher(int channel, const char *path, char **program_arguments, int p
     declare_symbols(symbol<const void *const *>(library, "cudaperf_shadows"),
                     *symbol<const int *>(library, "cudaperf_shadow_count"));
     if (program_arguments) {
-        auto program = symbol<int (*)(int, char **, char **)>(library, "cudaperf_program_main");
+        using Main = int (*)(int, char **, char **);
+        auto program = symbol<Main>(library, "cudaperf_program_main");
+        if (!program) program = symbol<Main>(library, "main");
         exit(program(program_count, program_arguments, nullptr));
     }
     serve_calls(library, channel);
