@@ -179,7 +179,7 @@ class _Splitter:
         if self.findings:
             host = device = ""
         else:
-            shadows = "".join(f"&{s.name}, " for s in self.symbols)
+            shadows = "".join(f"(const void *)&{s.name}, " for s in self.symbols)
             line = f'#line 1 "{self.source.name}"\n'
             host = (
                 line + apply_edits(self.source.data, self.host).decode() + '\n#line 1 "symbols"\n'

@@ -125,6 +125,14 @@ def _shared(source: Source, node: tree_sitter.Node, words: set[str]) -> str:
     alignment = "".join(re.findall(r"(?:__align__|alignas)\s*\([^()]*\)", prefix))
     base = re.sub(r"(?:__align__|alignas)\s*\([^()]*\)|\b(?:extern|static|__shared__)\b", " ", prefix)
     parts = []
+    kind_of = node.child_by_field_name("type")
+    body = kind_of.child_by_field_name("body") if kind_of else None
+    if kind_of is not None and body is not None:
+        # A type that is defined in passing gets a name and a declaration of its own.
+        name = kind_of.child_by_field_name("name")
+        known = source.text(name) if name else f"cudaperf_{node.start_byte}"
+        parts.append(f"{source.text(kind_of.children[0])} {known} {source.text(body)};")
+        base = f"{known} "
     for declarator in declarators:
         name = name_of(declarator)
         assert name is not None
