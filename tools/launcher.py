@@ -114,6 +114,12 @@ _CUDA_HEADERS = {
     "cooperative_groups.h", "cooperative_groups/reduce.h", "driver_types.h", "crt/host_defines.h",
 }  # fmt: skip
 _DEVICE_HEADERS = {"cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h"}
+# Names of the standard library that device code has.
+_HOST_LIBRARY = re.compile(
+    r"\bstd::(?!(?:abs|fabs|f?min|f?max|swap|sqrt|cbrt|exp2?|expm1|log(?:2|10|1p)?|pow|fmod|hypot|fma|copysign|erfc?"
+    r"|a?(?:sin|cos|tan)h?|atan2|floor|ceil|trunc|round|is\w+|size_t|u?int\d+_t|numeric_limits|conditional\w*"
+    r"|enable_if\w*|remove_\w+|decay\w*|integral_constant|true_type|false_type)\b)"
+)
 _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 
 
@@ -245,12 +251,43 @@ class _Splitter:
             self._place_function(item)
         elif node.type == "declaration":
             self._place_variable(item)
-        elif node.type in _TYPES and "std::" in text:
-            self._drop(self.device, item.outer)
         elif node.type in _TYPES:
-            for member in walk(node):
-                if member.type == "function_definition" and self._device_only(head(self.source, member)):
-                    self._drop(self.host, member)
+            members = [m for m in walk(node) if m.type == "function_definition"]
+            edits = [e for m in members for e in self._place_member(m)]
+            if _HOST_LIBRARY.search(self._rest(node, edits)):
+                self._drop(self.device, item.outer)
+            else:
+                self.device += edits
+        elif node.type == "using_declaration" and _HOST_LIBRARY.search(text):
+            self._drop(self.device, item.outer)
+
+    @staticmethod
+    def _defines_type(node: tree_sitter.Node) -> bool:
+        kind = node.child_by_field_name("type")
+        return kind is not None and kind.child_by_field_name("body") is not None
+
+    def _rest(self, node: tree_sitter.Node, edits: list[tuple[int, int, bytes]]) -> str:
+        """The node's text without what the edits take away."""
+        begin = node.start_byte
+        moved = [(b - begin, e - begin, text) for b, e, text in edits]
+        return apply_edits(self.source.data[begin : node.end_byte], moved).decode()
+
+    def _place_member(self, member: tree_sitter.Node) -> list[tuple[int, int, bytes]]:
+        """A member function of a type that both sides know: each side has the bodies that it can run.
+
+        Returns the edits of the device part.
+        """
+        words = head(self.source, member)
+        body = member.child_by_field_name("body")
+        if self._device_only(words):
+            self._drop(self.host, member)
+        elif body is not None and not words & {"__device__", "constexpr"}:
+            initializers = next((c for c in member.children if c.type == "field_initializer_list"), body)
+            signature = self.source.data[member.start_byte : initializers.start_byte].decode()
+            if _HOST_LIBRARY.search(signature):
+                return [(member.start_byte, member.end_byte, b"")]
+            return [(initializers.start_byte, body.end_byte, b";")]
+        return []
 
     def _place_include(self, node: tree_sitter.Node) -> None:
         path = self.source.text(node.child_by_field_name("path") or node)
@@ -300,7 +337,7 @@ class _Splitter:
                 if name is not None and "extern" not in words:
                     qualified = "::".join((*item.scope, self.source.text(name)))
                     self.symbols.append(Symbol(qualified, "__constant__" in words))
-        elif "std::" in text or not words & {"const", "constexpr", "struct", "class", "union", "enum"}:
+        elif _HOST_LIBRARY.search(text) or not (words & {"const", "constexpr"} or self._defines_type(node)):
             self._drop(self.device, item.outer)
 
     def _place_call(self, item: Item, call: tree_sitter.Node, on_device: bool) -> None:
@@ -342,7 +379,7 @@ class _Splitter:
         kernel = "::" + "::".join((*item.scope, self._declared(item)))
         if arguments:
             kernel += f"<{', '.join(arguments)}>"
-        types = ", ".join(f"decltype({name}){pack}" for name, pack in names)
+        types = ", ".join(f"::cudaperf::plain<decltype({name})>{pack}" for name, pack in names)
         values = "".join(f", {name}{pack}" for name, pack in names)
         stub = f"{{ ::cudaperf::stub(static_cast<void (*)({types})>({kernel}){values}); }}"
         return [*edits, (body.start_byte, body.end_byte, stub.encode())]

@@ -8,12 +8,22 @@
 #undef isfinite
 #undef signbit
 
+namespace cudaperf {
+template <typename T> struct Integral {};
+template <> struct Integral<int> { using type = double; };
+template <> struct Integral<unsigned int> { using type = double; };
+template <> struct Integral<long> { using type = double; };
+template <> struct Integral<unsigned long> { using type = double; };
+template <> struct Integral<long long> { using type = double; };
+template <> struct Integral<unsigned long long> { using type = double; };
+}  // namespace cudaperf
+
+// Integers go to double, as templates, so that a program's own function of the name is preferred.
 #define CUDAPERF_UNARY(name)                                                                                 \
     CUDAPERF_INLINE float name(float x) { return ::name##f(x); }                                             \
-    CUDAPERF_INLINE double name(int x) { return ::name(static_cast<double>(x)); }                            \
-    CUDAPERF_INLINE double name(unsigned int x) { return ::name(static_cast<double>(x)); }                   \
-    CUDAPERF_INLINE double name(long x) { return ::name(static_cast<double>(x)); }                           \
-    CUDAPERF_INLINE double name(long long x) { return ::name(static_cast<double>(x)); }
+    template <typename T> CUDAPERF_INLINE typename cudaperf::Integral<T>::type name(T x) {                   \
+        return ::name(static_cast<double>(x));                                                               \
+    }
 CUDAPERF_UNARY(sqrt)
 CUDAPERF_UNARY(cbrt)
 CUDAPERF_UNARY(exp)

@@ -90,6 +90,21 @@ template <typename T> struct Same {
     using type = T;
 };
 
+// A parameter's type as it stands in the function's type.
+template <typename T> struct Plain {
+    using type = T;
+};
+template <typename T> struct Plain<const T> {
+    using type = T;
+};
+template <typename T> struct Plain<T *__restrict> {
+    using type = T *;
+};
+template <typename T> struct Plain<T *const __restrict> {
+    using type = T *;
+};
+template <typename T> using plain = typename Plain<T>::type;
+
 // What a kernel does on the host: it sends its arguments to the device, packed.
 template <typename... P> void stub(void (*kernel)(P...), typename Same<P>::type... arguments) {
     unsigned char buffer[packed_size<P...>() + 1] = {};

@@ -42,7 +42,7 @@ struct dim3 {
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(n)
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __restrict__ __restrict
 
