@@ -120,6 +120,12 @@ _HOST_LIBRARY = re.compile(
     r"|a?(?:sin|cos|tan)h?|atan2|floor|ceil|trunc|round|is\w+|size_t|u?int\d+_t|numeric_limits|conditional\w*"
     r"|enable_if\w*|remove_\w+|decay\w*|integral_constant|true_type|false_type)\b)"
 )
+_DEVICE_LIBRARY = {
+    "type_traits": re.compile(
+        r"\bstd::(?:is_\w+|conditional|enable_if|remove_|decay|integral_constant|(?:true|false)_type)"
+    ),
+    "limits": re.compile(r"\bstd::numeric_limits\b"),
+}
 _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 
 
@@ -192,7 +198,9 @@ class _Splitter:
                 f'extern "C" const void *const cudaperf_shadows[] = {{{shadows}nullptr}};\n'
                 f'extern "C" const int cudaperf_shadow_count = {len(self.symbols)};\n'
             )
-            device = line + apply_edits(self.source.data, self.device).decode() + "\n"
+            device = apply_edits(self.source.data, self.device).decode()
+            headers = [h for h, names in _DEVICE_LIBRARY.items() if names.search(device)]
+            device = "".join(f"#include <{h}>\n" for h in headers) + line + device + "\n"
         return Split(
             self.source.name,
             host,
