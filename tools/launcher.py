@@ -77,15 +77,15 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
     name: (re.compile(pattern), remedy)
     for name, pattern, remedy in (
         ("inline assembly", r"\b(?:asm|__asm__)\b", "use CUDA C++ and its intrinsics"),
-        ("managed memory", r"\b(?:__managed__|cudaMallocManaged)\b", "use cudaMalloc and cudaMemcpy"),
+        ("managed variables", r"\b__managed__\b", "use cudaMallocManaged"),
         (
             "textures and surfaces",
             r"\b(?:tex[123]D\w*|texture\s*<|surf[123]D\w*|cudaTextureObject_t)",
             "read arrays",
         ),
         ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
-        ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t|HostFunc)\b", "launch with <<<...>>>"),
-        ("CUDA graphs", r"\bcuda(?:Graph\w+|StreamBeginCapture)\b", "launch the kernels directly"),
+        ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t)\b", "launch with <<<...>>>"),
+        ("CUDA graphs", r"\bcuda(?:Graph(?!ics)\w+|StreamBeginCapture)\b", "launch the kernels directly"),
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
         ("grid-wide synchronization", r"\b(?:this_grid|grid_group)\b", "end the kernel and launch another"),
@@ -97,11 +97,6 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ("tensor core fragments", r"\b(?:wmma::|nvcuda\b)", "use ordinary arithmetic"),
         ("half precision", r"\b(?:__half2?|__nv_bfloat162?|cuda_(?:fp16|bf16))\b", "use float"),
         ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
-        (
-            "mapped host memory",
-            r"\bcudaHost(?:Register|GetDevicePointer|Alloc)\b",
-            "use cudaMalloc and cudaMemcpy",
-        ),
     )
 }
 _LIBRARY = re.compile(
@@ -111,7 +106,8 @@ _LIBRARY = re.compile(
 _CUDA_HEADERS = {
     "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h",
     "vector_types.h", "vector_functions.h", "math_constants.h", "math_functions.h", "sm_20_intrinsics.h",
-    "cooperative_groups.h", "cooperative_groups/reduce.h", "driver_types.h", "crt/host_defines.h",
+    "cooperative_groups.h", "cooperative_groups/reduce.h", "driver_types.h", "crt/host_defines.h", "host_defines.h",
+    "cuda_profiler_api.h", "cudaProfiler.h", "builtin_types.h", "device_atomic_functions.h", "sm_30_intrinsics.h",
 }  # fmt: skip
 _DEVICE_HEADERS = {"cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h"}
 # Names of the standard library that device code has.

@@ -27,6 +27,9 @@ _SYSTEM = re.compile(r"^#pragma cudaperf_include (<.*>)$")
 _MACROS = (
     "-D__CUDACC__", "-D__NVCC__", f"-DCUDART_VERSION={CUDA_VERSION}", f"-DCUDA_VERSION={CUDA_VERSION}",
     "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
+    # What nvcc's own first include leaves behind; programs ask for these guards.
+    "-D__CUDA_RUNTIME_H__", "-D__CUDA_RUNTIME_API_H__", "-D__DRIVER_TYPES_H__", "-D__VECTOR_TYPES_H__",
+    "-DCUDART_CB=",
 )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ GUARD_BYTES = 4096
 GUARD_BYTE = 0xCB
 ALIGNMENT = 256
 DEVICE_MEMORY = 4 << 30
+SHARED_BYTES = 4 << 30  # shared_end - shared_begin of runtime/abi.h
 _ORDERS = {"forward": 0, "reverse": 1, "shuffled": 2}
 
 Event = dict[str, Any]
@@ -68,7 +69,9 @@ class Harness:
         base = runtime().folder
         descriptors = [str(results), str(self._buffers), str(buffer_bytes)]
         parts = [libraries.folder / "device.so", libraries.folder / "host.so"]
-        watched = [_flags(checks)] if checks else []
+        # Sparse: what a program shares between host and device takes its pages as they are touched.
+        shared = _memory_file(SHARED_BYTES) if program else -1
+        watched = [_flags(checks), str(shared)] if checks else []
         self.process = sandbox.start(
             [base / "harness", *descriptors, *parts, *watched, *program],
             cwd=folder or libraries.folder,
@@ -76,12 +79,14 @@ class Harness:
             readable=(base, libraries.folder, *readable),
             writable=writable,
             memory_bytes=DEVICE_MEMORY,
-            descriptors=(results, self._buffers),
+            descriptors=(results, self._buffers, *((shared,) if program else ())),
             stdin=standard[0],
             stdout=standard[1],
             stderr=standard[2],
         )
         os.close(results)
+        if program:
+            os.close(shared)
 
     def close(self) -> None:
         sandbox.kill(self.process)

@@ -8,13 +8,20 @@ namespace cudaperf {
 // Device addresses lie in one range on which nothing else is mapped; the launcher's process maps none of it.
 constexpr uintptr_t device_begin = 0x20'0000'0000, heap_begin = 0x30'0000'0000, device_end = 0x40'0000'0000;
 
+// Memory that host and device share (managed, or mapped into the device) lies behind, at one address for both.
+constexpr uintptr_t shared_begin = device_end, shared_end = shared_begin + (uintptr_t{4} << 30);
+
+inline bool is_shared(const void *p) {
+    return reinterpret_cast<uintptr_t>(p) >= shared_begin && reinterpret_cast<uintptr_t>(p) < shared_end;
+}
+
 inline bool is_device(const void *p) {
     return reinterpret_cast<uintptr_t>(p) >= device_begin && reinterpret_cast<uintptr_t>(p) < device_end;
 }
 
 enum class Operation : uint32_t {
     launch,          // kernel, grid, block, size = dynamic shared bytes; payload: packed arguments; no reply
-    allocate,        // size -> reply.value: address
+    allocate,        // size, index = 1: shared with the host -> reply.value: address
     release,         // to
     copy_in,         // to, size; payload: bytes
     copy_out,        // from, size -> payload

@@ -138,7 +138,8 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
     int error = success;
     switch (request.operation) {
     case Operation::allocate:
-        error = allocate(request.size, value, checks::options.uninitialized);
+        error = request.index ? allocate_shared(request.size, value)
+                              : allocate(request.size, value, checks::options.uninitialized);
         if (error) {
             device.last_error = error;
             report_finding("out-of-memory", "error", 0, {},
@@ -303,10 +304,11 @@ static void run_cases(int channel, pid_t launcher) {
 }
 
 // A whole program, under checks given as "ORDER BOUNDS RACES UNINITIALIZED TRACE_BLOCKS".
-static void run_program(int channel, pid_t launcher, const char *checks) {
+static void run_program(int channel, pid_t launcher, const char *checks, int shared) {
     int order, bounds, races, uninitialized;
     unsigned long trace_blocks;
     if (sscanf(checks, "%d %d %d %d %lu", &order, &bounds, &races, &uninitialized, &trace_blocks) != 5) exit(1);
+    if (!map_shared(shared)) fail("out-of-memory");
     device.host = "the program";
     begin_case({bounds != 0, races != 0, uninitialized != 0, trace_blocks}, static_cast<Order>(order));
     serve_all(channel);
@@ -348,10 +350,8 @@ static pid_t start_launcher(char **arguments, int channel) {
     pid_t launcher = fork();
     if (launcher) return launcher;
     std::string descriptor = std::to_string(channel);
-    std::vector<char *> command{arguments[0], const_cast<char *>("launcher"), descriptor.data()};
-    command.push_back(arguments[5]);
-    if (arguments[6])
-        for (char **argument = arguments + 7; *argument; argument++) command.push_back(*argument);
+    std::vector<char *> command{arguments[0], const_cast<char *>("launcher"), descriptor.data(), arguments[5]};
+    for (char **argument = arguments + (arguments[6] ? 7 : 6); *argument; argument++) command.push_back(*argument);
     command.push_back(nullptr);
     execv(command[0], command.data());
     _exit(127);
@@ -359,8 +359,8 @@ static pid_t start_launcher(char **arguments, int channel) {
 
 }  // namespace cudaperf
 
-// harness RESULTS_FD BUFFERS_FD BUFFERS_SIZE DEVICE_LIBRARY HOST_LIBRARY [CHECKS PROGRAM_NAME PROGRAM_ARGUMENT...]
-// harness launcher CHANNEL_FD HOST_LIBRARY [PROGRAM_NAME PROGRAM_ARGUMENT...]
+// harness RESULTS_FD BUFFERS_FD BUFFERS_SIZE DEVICE_LIBRARY HOST_LIBRARY [CHECKS SHARED_FD PROGRAM_NAME PROGRAM_ARGUMENT...]
+// harness launcher CHANNEL_FD HOST_LIBRARY [SHARED_FD PROGRAM_NAME PROGRAM_ARGUMENT...]
 int main(int count, char **arguments) {
     using namespace cudaperf;
     if (count >= 4 && !strcmp(arguments[1], "launcher"))
@@ -378,8 +378,8 @@ int main(int count, char **arguments) {
     open_report(results, load_device(arguments[4]));
     watch_signals(on_signal);
     if (size) map_buffers(buffers, size);
-    if (count > 7)
-        run_program(channel[0], launcher, arguments[6]);
+    if (count > 8)
+        run_program(channel[0], launcher, arguments[6], atoi(arguments[7]));
     else
         run_cases(channel[0], launcher);
     _exit(0);

@@ -57,8 +57,8 @@ static Reply ask(const Request &request, const void *payload = nullptr, void *in
 
 static cudaError_t error(const Reply &reply) { return static_cast<cudaError_t>(reply.error); }
 
-cudaError_t allocate(void **address, size_t size) {
-    Request request{Operation::allocate};
+cudaError_t allocate(void **address, size_t size, bool shared) {
+    Request request{Operation::allocate, shared};
     request.size = size;
     Reply reply = ask(request);
     *address = reinterpret_cast<void *>(reply.value);
@@ -138,7 +138,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind k
     bool to_device = is_device(to), from_device = is_device(from);
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (!size) return cudaSuccess;
-    if (kind != cudaMemcpyDefault) {
+    if (kind != cudaMemcpyDefault && !is_shared(to) && !is_shared(from)) {
         bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
         bool wants_from = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
         if (wants_to != to_device || wants_from != from_device) {
@@ -165,6 +165,43 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                                         static_cast<const char *>(from) + row * from_pitch, width, kind);
         if (failed) return failed;
     }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
+    for (size_t row = 0; row < height; row++)
+        if (cudaError_t failed = cudaMemset(static_cast<char *>(to) + row * pitch, value, width)) return failed;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+    for (size_t z = 0; z < extent.depth; z++)
+        if (cudaError_t failed = cudaMemset2D(static_cast<char *>(to.ptr) + z * to.pitch * to.ysize, to.pitch, value,
+                                              extent.width, extent.height))
+            return failed;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) {
+    if (!p || !p->dstPtr.ptr || !p->srcPtr.ptr) return cudaErrorInvalidValue;
+    for (size_t z = 0; z < p->extent.depth; z++) {
+        auto start = [z](const cudaPitchedPtr &ptr, const cudaPos &pos) {
+            return static_cast<char *>(ptr.ptr) + ((pos.z + z) * ptr.ysize + pos.y) * ptr.pitch + pos.x;
+        };
+        cudaError_t failed = cudaMemcpy2D(start(p->dstPtr, p->dstPos), p->dstPtr.pitch, start(p->srcPtr, p->srcPos),
+                                          p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind);
+        if (failed) return failed;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
+    void *address = const_cast<void *>(p);
+    bool shared = is_shared(p), device = is_device(p);
+    *attributes = {shared   ? cudaMemoryTypeManaged
+                   : device ? cudaMemoryTypeDevice
+                            : cudaMemoryTypeUnregistered,
+                   0, shared || device ? address : nullptr, device ? nullptr : address};
     return cudaSuccess;
 }
 
@@ -264,6 +301,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     properties->multiProcessorCount = 132;
     properties->l2CacheSize = 50 << 20;
     properties->maxBlocksPerMultiProcessor = 32;
+    properties->memPitch = INT_MAX;
+    properties->textureAlignment = 512;
+    properties->clockRate = 1'755'000;
+    properties->memoryClockRate = 2'619'000;
+    properties->memoryBusWidth = 5120;
+    properties->concurrentKernels = properties->unifiedAddressing = properties->canMapHostMemory = 1;
+    properties->managedMemory = properties->asyncEngineCount = 1;
     return cudaSuccess;
 }
 
@@ -272,16 +316,40 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     if (cudaError_t failed = cudaGetDeviceProperties(&p, device)) return failed;
     switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
+    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
+    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
+    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
+    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
+    case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
+    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(p.sharedMemPerBlock); break;
+    case cudaDevAttrTotalConstantMemory: *value = static_cast<int>(p.totalConstMem); break;
     case cudaDevAttrWarpSize: *value = p.warpSize; break;
+    case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p.regsPerMultiprocessor; break;
+    case cudaDevAttrClockRate: *value = p.clockRate; break;
+    case cudaDevAttrMemoryClockRate: *value = p.memoryClockRate; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
+    case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
     case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
     case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
     case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
         *value = static_cast<int>(p.sharedMemPerMultiprocessor);
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrManagedMemory: *value = 1; break;
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrComputeMode:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrMemoryPoolsSupported: *value = 0; break;
     default: return cudaErrorInvalidValue;
     }
     return cudaSuccess;

@@ -15,6 +15,13 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorInvalidSymbol = 13,
+    cudaErrorInitializationError = 3,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoDevice = 100,
+    cudaErrorAssert = 710,
+    cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorHostMemoryAlreadyRegistered = 712,
+    cudaErrorUnknown = 999,
     cudaErrorInvalidDevicePointer = 17,
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInvalidDeviceFunction = 98,
@@ -44,22 +51,58 @@ enum cudaFuncCache {
 };
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxBlockDimX = 2,
+    cudaDevAttrMaxBlockDimY = 3,
+    cudaDevAttrMaxBlockDimZ = 4,
+    cudaDevAttrMaxGridDimX = 5,
+    cudaDevAttrMaxGridDimY = 6,
+    cudaDevAttrMaxGridDimZ = 7,
     cudaDevAttrMaxSharedMemoryPerBlock = 8,
+    cudaDevAttrTotalConstantMemory = 9,
     cudaDevAttrWarpSize = 10,
+    cudaDevAttrMaxRegistersPerBlock = 12,
+    cudaDevAttrClockRate = 13,
     cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrIntegrated = 18,
+    cudaDevAttrCanMapHostMemory = 19,
+    cudaDevAttrComputeMode = 20,
+    cudaDevAttrConcurrentKernels = 31,
+    cudaDevAttrMemoryClockRate = 36,
+    cudaDevAttrGlobalMemoryBusWidth = 37,
+    cudaDevAttrL2CacheSize = 38,
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+    cudaDevAttrUnifiedAddressing = 41,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrManagedMemory = 83,
+    cudaDevAttrPageableMemoryAccess = 88,
+    cudaDevAttrConcurrentManagedAccess = 89,
+    cudaDevAttrCooperativeLaunch = 95,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+    cudaDevAttrMemoryPoolsSupported = 115,
+};
+enum cudaComputeMode {
+    cudaComputeModeDefault,
+    cudaComputeModeExclusive,
+    cudaComputeModeProhibited,
+    cudaComputeModeExclusiveProcess,
 };
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor,
         totalConstMem;
+    size_t memPitch, textureAlignment, texturePitchAlignment;
     int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor;
     int maxThreadsDim[3], maxGridSize[3];
     int major, minor, multiProcessorCount, l2CacheSize, maxBlocksPerMultiProcessor;
+    int clockRate, memoryClockRate, memoryBusWidth, computeMode, concurrentKernels, asyncEngineCount;
+    int canMapHostMemory, unifiedAddressing, managedMemory, concurrentManagedAccess, pageableMemoryAccess,
+        hostNativeAtomicSupported, streamPrioritiesSupported, cooperativeLaunch, integrated, ECCEnabled, pciBusID,
+        pciDeviceID, pciDomainID, persistingL2CacheMaxSize, accessPolicyMaxWindowSize, kernelExecTimeoutEnabled,
+        deviceOverlap, isMultiGpuBoard, globalL1CacheSupported, localL1CacheSupported, computePreemptionSupported;
 };
 struct CUstream_st;
 struct CUevent_st;
@@ -75,7 +118,7 @@ extern const dim3 blockDim asm("device_blockDim"), gridDim asm("device_gridDim")
 
 namespace cudaperf {
 
-cudaError_t allocate(void **address, size_t size);
+cudaError_t allocate(void **address, size_t size, bool shared = false);
 
 // The configuration that the next launch takes: kernel<<<grid, block>>>(x) reads (configure(grid, block), kernel(x)).
 void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr, int line = __builtin_LINE());
@@ -148,11 +191,6 @@ template <typename T> cudaError_t cudaMallocAsync(T **address, size_t size, cuda
     return cudaMalloc(address, size);
 }
 inline cudaError_t cudaFreeAsync(void *address, cudaStream_t) { return cudaFree(address); }
-template <typename T> cudaError_t cudaMallocHost(T **address, size_t size) {
-    *address = static_cast<T *>(malloc(size));
-    return *address ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-inline cudaError_t cudaFreeHost(void *address) { return free(address), cudaSuccess; }
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
                                    cudaStream_t = nullptr) {
     return cudaMemcpy(to, from, size, kind);
@@ -237,6 +275,21 @@ inline cudaError_t cudaStreamCreate(cudaStream_t *stream) { return *stream = nul
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) {
     return cudaStreamCreate(stream);
 }
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int, int) {
+    return cudaStreamCreate(stream);
+}
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    return *least = 0, *greatest = -5, cudaSuccess;
+}
+inline cudaError_t cudaStreamGetPriority(cudaStream_t, int *priority) { return *priority = 0, cudaSuccess; }
+typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void *);
+typedef void (*cudaHostFn_t)(void *);
+inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int) {
+    return callback(stream, cudaDeviceSynchronize(), data), cudaSuccess;
+}
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void *data) {
+    return cudaDeviceSynchronize(), function(data), cudaSuccess;
+}
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
@@ -252,5 +305,29 @@ inline cudaError_t cudaSetDevice(int device) { return device ? cudaErrorInvalidD
 inline cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
 inline cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+enum cudaLimit {
+    cudaLimitStackSize,
+    cudaLimitPrintfFifoSize,
+    cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth,
+    cudaLimitDevRuntimePendingLaunchCount,
+};
+enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) { return *value = 1 << 20, cudaSuccess; }
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+inline cudaError_t cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
+inline cudaError_t cudaInitDevice(int, unsigned int, unsigned int) { return cudaSuccess; }
+inline cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) { return *can = 0, cudaSuccess; }
+inline cudaError_t cudaDriverGetVersion(int *version) { return *version = 13000, cudaSuccess; }
+inline cudaError_t cudaRuntimeGetVersion(int *version) { return *version = 13000, cudaSuccess; }
+inline cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
+constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2,
+                       cudaDeviceScheduleBlockingSync = 4, cudaDeviceMapHost = 8;
+#define CUDART_CB
+
+#include "host_memory.h"
 
 namespace cooperative_groups {}

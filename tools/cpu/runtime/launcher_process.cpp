@@ -1,4 +1,5 @@
 #include "launcher_process.h"
+#include "memory.h"
 #include "signals.h"
 #include <algorithm>
 #include <dlfcn.h>
@@ -122,6 +123,8 @@ static void serve_calls(void *library, int channel) {
 }
 
 void run_launcher(int channel, const char *path, char **program_arguments, int program_count) {
+    if (program_arguments && !map_shared(atoi(*program_arguments++))) _exit(127);
+    program_count -= program_arguments != nullptr;
     channel = keep_only(channel, program_arguments);
     open_channel(channel);
     use_signal_stack();

@@ -60,9 +60,26 @@ int allocate(size_t size, uint64_t *address, bool watched) {
     return success;
 }
 
+static bool shares;
+static uintptr_t shared_top = shared_begin;
+
+bool map_shared(int descriptor) {
+    return shares = map_at(shared_begin, shared_end - shared_begin, MAP_SHARED | MAP_NORESERVE, descriptor);
+}
+
+int allocate_shared(size_t size, uint64_t *address) {
+    *address = 0;
+    if (!shares || !size || size > shared_end - shared_top) return size ? out_of_memory : success;
+    *address = shared_top;
+    add_allocation(shared_top, size, "shared memory #" + std::to_string(next_heap_number++));
+    shared_top += whole_pages(size) + page;
+    return success;
+}
+
 int release(uintptr_t address) {
     auto found = allocations.find(address);
     if (address < heap_begin || found == allocations.end()) return invalid_value;
+    if (is_shared(reinterpret_cast<void *>(address))) return allocations.erase(found), memory_version++, success;
     munmap(reinterpret_cast<void *>(address), whole_pages(found->second.size));
     if (found->second.written) munmap(found->second.written, whole_pages(found->second.size));
     allocations.erase(found);

@@ -25,6 +25,10 @@ void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool 
 // Both return a cudaError_t. Fresh memory is filled with 0xff: NaN for floats, so that reading it shows. With
 // `watched` it is also remembered which bytes have been written since.
 int allocate(size_t size, uint64_t *address, bool watched);
+
+// The same in the memory that host and device share, for programs only: `map_shared` first, in both processes.
+bool map_shared(int descriptor);
+int allocate_shared(size_t size, uint64_t *address);
 int release(uintptr_t address);
 
 // Forgets the buffers of a case. What cudaMalloc gave stays, as on a GPU: a launcher may keep it between

@@ -1,0 +1,113 @@
+// The rest of the runtime API's memory functions: shared with the host, pitched, in three dimensions.
+#pragma once
+
+constexpr unsigned int cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
+                       cudaHostAllocWriteCombined = 4;
+constexpr unsigned int cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2;
+constexpr unsigned int cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4;
+constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
+
+enum cudaMemoryType {
+    cudaMemoryTypeUnregistered,
+    cudaMemoryTypeHost,
+    cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged,
+};
+enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseUnsetAccessedBy,
+};
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+    void *devicePointer, *hostPointer;
+};
+struct cudaExtent {
+    size_t width, height, depth;
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DParms {
+    void *srcArray;
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    void *dstArray;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    cudaExtent extent;
+    cudaMemcpyKind kind;
+};
+struct cudaMemLocation {
+    int type, id;
+};
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *address);
+
+// Page-locked memory can be mapped into the device, so it is of the kind that both sides share.
+template <typename T> cudaError_t cudaMallocManaged(T **address, size_t size, unsigned int = cudaMemAttachGlobal) {
+    return cudaperf::allocate(reinterpret_cast<void **>(address), size, true);
+}
+template <typename T> cudaError_t cudaMallocHost(T **address, size_t size, unsigned int = 0) {
+    return cudaperf::allocate(reinterpret_cast<void **>(address), size, true);
+}
+template <typename T> cudaError_t cudaHostAlloc(T **address, size_t size, unsigned int) {
+    return cudaMallocHost(address, size);
+}
+template <typename T> cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned int) {
+    cudaPointerAttributes attributes;
+    cudaPointerGetAttributes(&attributes, host);
+    *device = static_cast<T *>(attributes.devicePointer);
+    return *device ? cudaSuccess : cudaErrorInvalidValue;
+}
+inline cudaError_t cudaFreeHost(void *address) { return cudaFree(address); }
+inline cudaError_t cudaHostRegister(void *, size_t, unsigned int flags) {
+    return flags & cudaHostRegisterMapped ? cudaErrorNotSupported : cudaSuccess;
+}
+inline cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
+inline cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
+inline cudaError_t cudaMemPrefetchAsync(const void *, size_t, cudaMemLocation, unsigned int, cudaStream_t = nullptr) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaMemAdvise(const void *, size_t, cudaMemoryAdvise, int) { return cudaSuccess; }
+inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *, size_t = 0, unsigned int = cudaMemAttachSingle) {
+    return cudaSuccess;
+}
+
+template <typename T> cudaError_t cudaMallocPitch(T **address, size_t *pitch, size_t width, size_t height) {
+    *pitch = cudaperf::aligned(width, 512);
+    return cudaMalloc(address, *pitch * height);
+}
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+inline cudaPitchedPtr make_cudaPitchedPtr(void *address, size_t pitch, size_t width, size_t height) {
+    return {address, pitch, width, height};
+}
+inline cudaError_t cudaMalloc3D(cudaPitchedPtr *pointer, cudaExtent extent) {
+    pointer->xsize = extent.width, pointer->ysize = extent.height;
+    return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
+}
+inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t = nullptr) {
+    return cudaMemcpy3D(parameters);
+}
+template <typename T>
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr) {
+    return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
+}
+template <typename T> cudaError_t cudaGetSymbolSize(size_t *size, const T &) { return *size = sizeof(T), cudaSuccess; }
