@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import tree_sitter
@@ -153,28 +153,31 @@ def split(function: FunctionSpec, candidate: Candidate) -> Split:
 
 def split_program(name: str, text: str, device_text: str | None = None) -> Split:
     """Splits a whole CUDA source, whatever functions it exports. `device_text` is the source as the device side sees
-    it, where the preprocessor made two of it."""
-    parts = split_source(name, text)
+    it, where the preprocessor made two of it. What our grammar cannot parse is left to the compiler."""
+    parts = split_source(name, text, strict=False)
     host = f'#include "host.h"\n{_standard_library(parse(name, text))}{parts.host}'
-    other = parts if device_text is None else split_source(name, device_text)
+    other = parts if device_text is None else split_source(name, device_text, strict=False)
     findings = parts.findings + tuple(f for f in other.findings if f not in parts.findings)
     return dataclasses.replace(parts, host=host, device=other.device, findings=findings)
 
 
-def split_source(name: str, text: str) -> Split:
-    """The two parts of a CUDA source, without includes of our own and without a check of any contract."""
+def split_source(name: str, text: str, *, strict: bool = True) -> Split:
+    """The two parts of a CUDA source, without includes of our own and without a check of any contract.
+
+    `strict` refuses a source that does not parse.
+    """
     source = parse(name, text)
-    return _Splitter(source).run()
+    return _Splitter(source, syntax_errors(source) if strict else ()).run()
 
 
 class _Splitter:
     """Collects the edits that turn one source into its two parts."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, errors: Sequence[Finding]) -> None:
         self.source = source
         self.host: list[tuple[int, int, bytes]] = []
         self.device: list[tuple[int, int, bytes]] = []
-        self.findings: list[Finding] = list(syntax_errors(source))
+        self.findings: list[Finding] = list(errors)
         self.items = list(items(source))
         self.kernels: list[Kernel] = []
         self.symbols: list[Symbol] = []

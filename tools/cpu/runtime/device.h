@@ -155,6 +155,8 @@ CUDAPERF_INLINE void __nanosleep(unsigned int) { cudaperf_yield(); }
 #define assert(condition) ((condition) ? (void)0 : cudaperf_trap("assertion failed: " #condition, __LINE__))
 #define printf(...) cudaperf_printf(__VA_ARGS__)
 
+CUDAPERF_INLINE void *operator new(size_t, void *place) noexcept { return place; }
+
 #include "device_warp.h"
 #include "device_atomics.h"
 #include "device_math.h"

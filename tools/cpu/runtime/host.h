@@ -62,6 +62,7 @@ enum cudaDeviceAttr {
     cudaDevAttrWarpSize = 10,
     cudaDevAttrMaxRegistersPerBlock = 12,
     cudaDevAttrClockRate = 13,
+    cudaDevAttrGpuOverlap = 15,
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrIntegrated = 18,
     cudaDevAttrCanMapHostMemory = 19,
@@ -104,11 +105,6 @@ struct cudaDeviceProp {
         pciDeviceID, pciDomainID, persistingL2CacheMaxSize, accessPolicyMaxWindowSize, kernelExecTimeoutEnabled,
         deviceOverlap, isMultiGpuBoard, globalL1CacheSupported, localL1CacheSupported, computePreemptionSupported;
 };
-struct CUstream_st;
-struct CUevent_st;
-typedef CUstream_st *cudaStream_t;
-typedef CUevent_st *cudaEvent_t;
-
 constexpr unsigned int cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
 constexpr unsigned int cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 constexpr int warpSize = 32;
@@ -318,6 +314,8 @@ inline cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit) { return *value 
 inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 inline cudaError_t cudaSetDeviceFlags(unsigned int) { return cudaSuccess; }
 inline cudaError_t cudaInitDevice(int, unsigned int, unsigned int) { return cudaSuccess; }
+inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned int) { return cudaErrorInvalidDevice; }
+inline cudaError_t cudaDeviceDisablePeerAccess(int) { return cudaErrorInvalidDevice; }
 inline cudaError_t cudaDeviceCanAccessPeer(int *can, int, int) { return *can = 0, cudaSuccess; }
 inline cudaError_t cudaDriverGetVersion(int *version) { return *version = 13000, cudaSuccess; }
 inline cudaError_t cudaRuntimeGetVersion(int *version) { return *version = 13000, cudaSuccess; }
@@ -325,7 +323,7 @@ inline cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { retur
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2,
-                       cudaDeviceScheduleBlockingSync = 4, cudaDeviceMapHost = 8;
+                       cudaDeviceScheduleBlockingSync = 4, cudaDeviceBlockingSync = 4, cudaDeviceMapHost = 8;
 #define CUDART_CB
 
 #include "host_memory.h"

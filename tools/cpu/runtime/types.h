@@ -35,6 +35,12 @@ struct dim3 {
     constexpr operator uint3() const { return {x, y, z}; }
 };
 
+// Streams and events, which structures of both sides may hold.
+struct CUstream_st;
+struct CUevent_st;
+typedef CUstream_st *cudaStream_t;
+typedef CUevent_st *cudaEvent_t;
+
 #define __host__
 #define __global__
 #define __device__
