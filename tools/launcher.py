@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import tree_sitter
 
@@ -49,8 +50,21 @@ class Symbol:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """A source as NVIDIA's compiler takes it. `lines` gives what is added to the line numbers of each file, by path;
+    `folders` hold what it includes."""
+
+    text: str
+    flags: tuple[str, ...]
+    folders: tuple[Path, ...]
+    lines: dict[str, int]
+
+
+@dataclass(frozen=True)
 class Split:
     """A candidate in two parts. `symbols` stand in the order of the host part's table.
+
+    `needs` are constructs for which the device part needs NVIDIA's compiler; it gets the `whole` source.
 
     `launches` tells whether any kernel is launched. `findings` are reasons to refuse the candidate, and then the parts
     may be incomplete.
@@ -63,6 +77,8 @@ class Split:
     symbols: tuple[Symbol, ...]
     launches: bool
     findings: tuple[Finding, ...]
+    needs: tuple[Finding, ...] = ()
+    whole: Whole | None = None
 
     @property
     def instances(self) -> tuple[str, ...] | None:
@@ -148,17 +164,24 @@ def split(function: FunctionSpec, candidate: Candidate) -> Split:
             source.root, "no-kernel", "the launcher launches no kernel", "launch one with <<<...>>>"
         )
         findings = (place,)
-    return dataclasses.replace(parts, host=host, device=device, findings=findings)
+    head = "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+    whole = f'{head}#line 1 "prelude"\n{prelude}\n#line 1 "{file.name}"\n{file.text}'
+    return dataclasses.replace(
+        parts, host=host, device=device, findings=findings, whole=Whole(whole, (), (), {file.name: 0})
+    )
 
 
-def split_program(name: str, text: str, device_text: str | None = None) -> Split:
+def split_program(
+    name: str, text: str, device_text: str | None = None, whole: Whole | None = None
+) -> Split:
     """Splits a whole CUDA source, whatever functions it exports. `device_text` is the source as the device side sees
     it, where the preprocessor made two of it. What our grammar cannot parse is left to the compiler."""
     parts = split_source(name, text, strict=False)
     host = f'#include "host.h"\n{_standard_library(parse(name, text))}{parts.host}'
     other = parts if device_text is None else split_source(name, device_text, strict=False)
     findings = parts.findings + tuple(f for f in other.findings if f not in parts.findings)
-    return dataclasses.replace(parts, host=host, device=other.device, findings=findings)
+    whole = whole or Whole(f'#line 1 "{name}"\n{text}', (), (), {name: 0})
+    return dataclasses.replace(parts, host=host, device=other.device, findings=findings, whole=whole)
 
 
 def split_source(name: str, text: str, *, strict: bool = True) -> Split:
@@ -181,6 +204,7 @@ class _Splitter:
         self.items = list(items(source))
         self.kernels: list[Kernel] = []
         self.symbols: list[Symbol] = []
+        self.needs: list[Finding] = []
         self.launches = False
 
     def run(self) -> Split:
@@ -208,6 +232,7 @@ class _Splitter:
             tuple(self.symbols),
             self.launches,
             tuple(self.findings),
+            tuple(self.needs),
         )
 
     def _refuse(self, node: tree_sitter.Node, message: str, remedy: str) -> None:
@@ -286,13 +311,14 @@ class _Splitter:
         """
         words = head(self.source, member)
         body = member.child_by_field_name("body")
+        template = member.parent if member.parent and member.parent.type == "template_declaration" else member
         if self._device_only(words):
-            self._drop(self.host, member)
+            self._drop(self.host, template)
         elif body is not None and not words & {"__device__", "constexpr"}:
             initializers = next((c for c in member.children if c.type == "field_initializer_list"), body)
             signature = self.source.data[member.start_byte : initializers.start_byte].decode()
             if _HOST_LIBRARY.search(signature):
-                return [(member.start_byte, member.end_byte, b"")]
+                return [(template.start_byte, template.end_byte, b"")]
             return [(initializers.start_byte, body.end_byte, b";")]
         return []
 

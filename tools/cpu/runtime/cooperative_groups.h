@@ -19,6 +19,19 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
+// Applies a warp function to each word of a value of any size.
+template <typename T, typename Exchange> T by_words(T value, Exchange exchange) {
+    if constexpr (sizeof(T) <= 8) {
+        return exchange(value);
+    } else {
+        uint64_t words[(sizeof(T) + 7) / 8] = {};
+        __builtin_memcpy(words, &value, sizeof value);
+        for (uint64_t &word : words) word = exchange(word);
+        __builtin_memcpy(&value, words, sizeof value);
+        return value;
+    }
+}
+
 template <unsigned int N> class thread_block_tile {
     static_assert(N && N <= 32 && (N & (N - 1)) == 0, "tiles have 1, 2, 4, 8, 16 or 32 lanes");
 
@@ -33,16 +46,17 @@ template <unsigned int N> class thread_block_tile {
     static unsigned int meta_group_size() { return (thread_block::size() + N - 1) / N; }
     static void sync(CUDAPERF_LINE) { __syncwarp(mask(), line); }
     template <typename T> static T shfl(T value, int lane, CUDAPERF_LINE) {
-        return __shfl_sync(mask(), value, lane, N, line);
+        return by_words(value, [=](auto word) { return __shfl_sync(mask(), word, lane, N, line); });
     }
     template <typename T> static T shfl_up(T value, unsigned int distance, CUDAPERF_LINE) {
-        return __shfl_up_sync(mask(), value, distance, N, line);
+        return by_words(value, [=](auto word) { return __shfl_up_sync(mask(), word, distance, N, line); });
     }
     template <typename T> static T shfl_down(T value, unsigned int distance, CUDAPERF_LINE) {
-        return __shfl_down_sync(mask(), value, distance, N, line);
+        return by_words(value, [=](auto word) { return __shfl_down_sync(mask(), word, distance, N, line); });
     }
     template <typename T> static T shfl_xor(T value, unsigned int lanes, CUDAPERF_LINE) {
-        return __shfl_xor_sync(mask(), value, static_cast<int>(lanes), N, line);
+        int lane_mask = static_cast<int>(lanes);
+        return by_words(value, [=](auto word) { return __shfl_xor_sync(mask(), word, lane_mask, N, line); });
     }
     static unsigned int ballot(int predicate, CUDAPERF_LINE) {
         return (__ballot_sync(mask(), predicate, line) & mask()) >> first();

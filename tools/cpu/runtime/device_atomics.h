@@ -94,3 +94,25 @@ CUDAPERF_ATOMIC_CAS(unsigned short)
 #undef CUDAPERF_ATOMIC_INTEGERS
 #undef CUDAPERF_ATOMIC_FUNCTION
 #undef CUDAPERF_ATOMIC_SCOPE
+
+// The compiler's atomic built-ins. All are as strong as the strongest order.
+enum { __NV_ATOMIC_RELAXED, __NV_ATOMIC_CONSUME, __NV_ATOMIC_ACQUIRE, __NV_ATOMIC_RELEASE, __NV_ATOMIC_ACQ_REL,
+       __NV_ATOMIC_SEQ_CST };
+enum { __NV_THREAD_SCOPE_THREAD, __NV_THREAD_SCOPE_BLOCK, __NV_THREAD_SCOPE_CLUSTER, __NV_THREAD_SCOPE_DEVICE,
+       __NV_THREAD_SCOPE_SYSTEM };
+
+template <typename T>
+CUDAPERF_ATOMIC T __nv_atomic_load_n(T *address, int, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+    CUDAPERF_TRACE(address, scope <= __NV_THREAD_SCOPE_BLOCK);
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);
+}
+template <typename T>
+CUDAPERF_ATOMIC void __nv_atomic_store_n(T *address, T value, int, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+    CUDAPERF_TRACE(address, scope <= __NV_THREAD_SCOPE_BLOCK);
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);
+}
+template <typename T>
+CUDAPERF_ATOMIC T __nv_atomic_fetch_add(T *address, T value, int, int scope = __NV_THREAD_SCOPE_SYSTEM) {
+    CUDAPERF_TRACE(address, scope <= __NV_THREAD_SCOPE_BLOCK);
+    return cudaperf::change(address, [value](T old) CUDAPERF_UNTRACED { return static_cast<T>(old + value); });
+}

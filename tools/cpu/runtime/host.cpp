@@ -4,6 +4,7 @@
 #include "launcher_process.h"
 #include "kernel_abi.h"
 #include <algorithm>
+#include <mutex>
 #include <time.h>
 #include <unistd.h>
 #include <utility>
@@ -36,13 +37,18 @@ void declare_kernels(std::vector<const void *> stubs) { kernels = std::move(stub
     _exit(1);
 }
 
+// Programs ask from several threads; a request and its reply belong together.
+static std::recursive_mutex asking;
+
 void send_request(const Request &request, const void *payload) {
+    std::lock_guard<std::recursive_mutex> lock(asking);
     if (!send_all(channel, &request, sizeof request) || !send_all(channel, payload, request.payload))
         device_is_gone();
 }
 
 // Sends a request and waits for its reply; `into` receives at most `size` bytes of the reply's payload.
 static Reply ask(const Request &request, const void *payload = nullptr, void *into = nullptr) {
+    std::lock_guard<std::recursive_mutex> lock(asking);
     Reply reply;
     send_request(request, payload);
     if (!receive_all(channel, &reply, sizeof reply)) device_is_gone();
@@ -340,11 +346,30 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         *value = static_cast<int>(p.sharedMemPerMultiprocessor);
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
+    case cudaDevAttrMaxPitch: *value = static_cast<int>(p.memPitch); break;
+    case cudaDevAttrTextureAlignment: *value = static_cast<int>(p.textureAlignment); break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; break;
+    case cudaDevAttrAsyncEngineCount:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrManagedMemory: *value = 1; break;
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrCooperativeMultiDeviceLaunch:
+    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
+    case cudaDevAttrDirectManagedMemAccessFromHost:
     case cudaDevAttrIntegrated:
     case cudaDevAttrComputeMode:
     case cudaDevAttrPageableMemoryAccess:
