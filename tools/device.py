@@ -69,11 +69,28 @@ class AccessCount(Record):
     ideal_sectors: int
 
 
+class OperationCount(Record):
+    """Measured instructions of one class on one line of the candidate.
+
+    `lanes` are thread-level, `warps` warp-level executions: `lanes / warps` is the mean of active lanes. Classes are
+    fadd, fmul, ffma, dadd, dmul, dfma, hadd, hmul, hfma as in ``smsp__sass_thread_inst_executed_op_*_pred_on`` (a
+    subtraction is an addition), and integer, conversion, memory, control, special, "other float". They are counted in
+    PTX: what ptxas expands or joins later (division, square roots, address arithmetic) differs from a profiler's.
+    """
+
+    file: str
+    line: int
+    type: str
+    lanes: int
+    warps: int
+
+
 class KernelCounts(Record):
     """Measured counts of one kernel over its launches in one case, scaled up where only some blocks were traced.
 
     `unique_bytes` is the global footprint over all blocks in whole sectors (what an ideal L2 reads from memory),
     `block_unique_bytes` the sum over blocks of each block's own footprint (what an ideal L1 reads from L2).
+    `operations` are None where the engine cannot count them.
     """
 
     kernel: str
@@ -83,6 +100,7 @@ class KernelCounts(Record):
     unique_bytes: int
     block_unique_bytes: int
     accesses: tuple[AccessCount, ...]
+    operations: tuple[OperationCount, ...] | None = None
 
 
 @dataclass(frozen=True)

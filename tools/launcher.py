@@ -92,7 +92,6 @@ class Split:
 UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
     name: (re.compile(pattern), remedy)
     for name, pattern, remedy in (
-        ("inline assembly", r"\b(?:asm|__asm__)\b", "use CUDA C++ and its intrinsics"),
         ("managed variables", r"\b__managed__\b", "use cudaMallocManaged"),
         (
             "textures and surfaces",
@@ -105,27 +104,30 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
         ("grid-wide synchronization", r"\b(?:this_grid|grid_group)\b", "end the kernel and launch another"),
-        (
-            "asynchronous copies",
-            r"\b(?:memcpy_async|__pipeline_\w+|cuda::(?:pipeline|barrier))",
-            "copy with loads",
-        ),
-        ("tensor core fragments", r"\b(?:wmma::|nvcuda\b)", "use ordinary arithmetic"),
-        ("half precision", r"\b(?:__half2?|__nv_bfloat162?|cuda_(?:fp16|bf16))\b", "use float"),
         ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
     )
 }
-_LIBRARY = re.compile(
-    r"(cublas|cusparse|cufft|curand|cusolver|cudnn|cutlass|cute|cub|thrust|mma|cuda_fp16|cuda_bf16|cuda_fp8|nccl|npp"
-    r"|cuda/)"
+# Constructs that NVIDIA's compiler must translate, as it does for the CPU device's engine B.
+NEEDS_COMPILER: dict[str, re.Pattern[str]] = {
+    "inline assembly": re.compile(r"\b(?:asm|__asm__)\b"),
+    "asynchronous copies": re.compile(r"\b(?:memcpy_async|__pipeline_\w+|cuda::(?:pipeline|barrier))"),
+    "tensor core fragments": re.compile(r"\b(?:wmma::|nvcuda\b)"),
+    "half precision": re.compile(r"\b(?:__half2?|__nv_bfloat162?|cuda_(?:fp16|bf16))\b"),
+}
+_DEVICE_LIBRARY_HEADER = re.compile(
+    r"cub/|mma\.h|cuda_(?:fp16|bf16)|curand_\w*kernel\.h|curand_\w+\.h|cuda/|cuda_pipeline"
 )
+_LIBRARY = re.compile(r"(cublas|cusparse|cufft|curand|cusolver|cudnn|cutlass|cute|thrust|cuda_fp8|nccl|npp)")
 _CUDA_HEADERS = {
     "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h",
     "vector_types.h", "vector_functions.h", "math_constants.h", "math_functions.h", "sm_20_intrinsics.h",
     "cooperative_groups.h", "cooperative_groups/reduce.h", "driver_types.h", "crt/host_defines.h", "host_defines.h",
     "cuda_profiler_api.h", "cudaProfiler.h", "builtin_types.h", "device_atomic_functions.h", "sm_30_intrinsics.h",
 }  # fmt: skip
-_DEVICE_HEADERS = {"cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h"}
+_DEVICE_HEADERS = {
+    "cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h", "cuda_fp16.h",
+    "cuda_bf16.h",
+}  # fmt: skip
 # Names of the standard library that device code has.
 _HOST_LIBRARY = re.compile(
     r"\bstd::(?!(?:abs|fabs|f?min|f?max|swap|sqrt|cbrt|exp2?|expm1|log(?:2|10|1p)?|pow|fmod|hypot|fma|copysign|erfc?"
@@ -138,6 +140,7 @@ _DEVICE_LIBRARY = {
     ),
     "limits": re.compile(r"\bstd::numeric_limits\b"),
 }
+COMPILER_REMEDY = "pip install 'cudaperf-agent[cuda]', or put nvcc on the PATH"
 _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 
 
@@ -171,9 +174,7 @@ def split(function: FunctionSpec, candidate: Candidate) -> Split:
     )
 
 
-def split_program(
-    name: str, text: str, device_text: str | None = None, whole: Whole | None = None
-) -> Split:
+def split_program(name: str, text: str, device_text: str | None = None, whole: Whole | None = None) -> Split:
     """Splits a whole CUDA source, whatever functions it exports. `device_text` is the source as the device side sees
     it, where the preprocessor made two of it. What our grammar cannot parse is left to the compiler."""
     parts = split_source(name, text, strict=False)
@@ -242,22 +243,25 @@ class _Splitter:
         text = code(self.source)
         for construct, (pattern, remedy) in UNSUPPORTED.items():
             if match := pattern.search(text):
-                line = line_at(text[: match.start()])
-                column = match.start() - text.rfind("\n", 0, match.start())
-                message = f"{construct} ({match.group(0).strip()}): not supported"
-                self.findings.append(
-                    Finding(
-                        rule="unsupported",
-                        message=message,
-                        file=self.source.name,
-                        line=line,
-                        column=column,
-                        remedy=remedy,
-                    )
+                self.findings.append(self._at(text, match, construct, "not supported", remedy))
+        for construct, pattern in NEEDS_COMPILER.items():
+            if match := pattern.search(text):
+                self.needs.append(
+                    self._at(text, match, construct, "needs NVIDIA's compiler", COMPILER_REMEDY)
                 )
         for node in walk(self.source.root):
             if node.type in ("preproc_def", "preproc_function_def") and "<<<" in self.source.text(node):
                 self._place_macro(node)
+
+    def _at(self, text: str, match: re.Match[str], construct: str, what: str, remedy: str) -> Finding:
+        return Finding(
+            rule="unsupported",
+            message=f"{construct} ({match[0].strip()}): {what}",
+            file=self.source.name,
+            line=line_at(text[: match.start()]),
+            column=match.start() - text.rfind("\n", 0, match.start()),
+            remedy=remedy,
+        )
 
     def _place_macro(self, node: tree_sitter.Node) -> None:
         """A macro that launches: only the host part has it."""
@@ -325,7 +329,14 @@ class _Splitter:
     def _place_include(self, node: tree_sitter.Node) -> None:
         path = self.source.text(node.child_by_field_name("path") or node)
         name = path[1:-1]
-        if _LIBRARY.match(name):
+        if _DEVICE_LIBRARY_HEADER.match(name):
+            message = f"{name}: needs NVIDIA's compiler"
+            self.needs.append(self.source.finding(node, "unsupported", message, COMPILER_REMEDY))
+            if name.startswith(("cuda_fp16", "cuda_bf16")):
+                self.host.append((node.start_byte, node.end_byte, b'#include "host_half.h"\n'))
+            else:
+                self._drop(self.host, node)
+        elif _LIBRARY.match(name):
             self._refuse(node, f"{name}: libraries are not supported", "write the kernel out")
         elif not path.startswith("<"):
             self._refuse(node, f"#include {path}: a candidate is one file", "put its text here")

@@ -20,6 +20,7 @@ from .toolchain import cached, cxx_compiler, digest
 
 COMPILE_SECONDS = 120.0
 COMPILE_MEMORY = 8 << 30
+PTX_ARCH = "sm_90"
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^(\n]+)\((?P<line>\d+)\): (?P<severity>error|warning)(?: #[\w-]+)?: (?P<message>.+)$", re.M
 )
@@ -80,17 +81,41 @@ def compile_delivered(name: str, files: Mapping[str, str], arch: str) -> tuple[F
     return _diagnostics(output, f"{name}.cu", ok)
 
 
+def compile_ptx(
+    text: str, file: str, flags: Sequence[str], folders: Sequence[Path]
+) -> tuple[str, tuple[Finding, ...]] | None:
+    """The PTX of a source with line numbers, or an empty text and why. `folders` hold what it includes. None without a
+    compiler."""
+    options = ("-ptx", f"-arch={PTX_ARCH}", "-std=c++17", "-lineinfo", "-w", *flags)
+    answer = _compile({"source.cu": text}, "source.cu", options, (), folders)
+    if answer is None:
+        return None
+    ok, output, _ = answer
+    if ok:
+        return output, ()
+    return "", _diagnostics(output, file, ok)
+
+
 def _compile(
-    files: Mapping[str, str], main: str, flags: Sequence[str], includes: Sequence[str]
+    files: Mapping[str, str],
+    main: str,
+    flags: Sequence[str],
+    includes: Sequence[str],
+    folders: Sequence[Path] = (),
 ) -> tuple[bool, str, str] | None:
-    """Whether it compiled, what the compiler printed, and its version. Kept by content."""
+    """Whether it compiled, what the compiler printed (PTX where that was asked for), and its version.
+
+    Kept by content; headers in `folders` stand for themselves by name and time.
+    """
     nvcc = find_nvcc()
     if nvcc is None:
         return None
     version, host = _version(nvcc), cxx_compiler()
+    headers = sorted(p for f in folders for p in f.iterdir() if p.is_file())
     key = digest(
-        version, host.version, main, *flags, *includes, *(part for f in sorted(files.items()) for part in f)
-    )
+        version, host.version, main, *flags, *includes, *(part for f in sorted(files.items()) for part in f),
+        *(f"{p}:{p.stat().st_mtime_ns}" for p in headers),
+    )  # fmt: skip
 
     def make(folder: Path) -> None:
         for name, text in files.items():
@@ -100,13 +125,15 @@ def _compile(
             [nvcc, *flags, *includes, "-ccbin", host.path, main, "-o", "output"],
             cwd=folder,
             seconds=COMPILE_SECONDS,
-            readable=(root, nvcc.parent, *host.folders),
+            readable=(root, nvcc.parent, *host.folders, *folders),
             writable=(folder,),
             memory_bytes=COMPILE_MEMORY,
         )
         output = (done.stdout + done.stderr).decode(errors="replace")
         if done.timed_out:
             output = f"{main}(1): error: the compiler did not finish within {COMPILE_SECONDS:.0f} s"
+        if "-ptx" in flags and done.returncode == 0:
+            output = (folder / "output").read_text()
         (folder / "answer.json").write_text(json.dumps([done.returncode == 0, output]))
         (folder / "output").unlink(missing_ok=True)
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .launcher import Whole
 from .records import Finding
 from .toolchain import cxx_compiler
 
@@ -40,6 +41,7 @@ class Program:
     host: str
     device: str
     files: tuple[Path, ...]
+    whole: Whole
 
     def placed(self, finding: Finding) -> Finding:
         """The finding with file and line of the program's own sources, in its message too."""
@@ -86,7 +88,17 @@ def read_program(
         flags += ["-isystem", folder]
         host = _preprocessed(sources, flags, files)
         device = _preprocessed(sources, [*flags, "-D__CUDA_ARCH__=900"], files)
-    return Program(host, device, files)
+    return Program(host, device, files, _whole(sources, includes, macros, files))
+
+
+def _whole(
+    sources: Sequence[Path], includes: Sequence[Path], macros: Sequence[str], files: Sequence[Path]
+) -> Whole:
+    """The program as NVIDIA's compiler takes it, with the same numbers for lines."""
+    text = "".join(f'#include "{s}"\n' for s in sources)
+    flags = (*(f"-I{i.absolute()}" for i in includes), *(f"-D{m}" for m in macros))
+    folders = dict.fromkeys((*(f.parent for f in files), *(i.absolute() for i in includes)))
+    return Whole(text, flags, tuple(folders), {str(f): i << _LINE_BITS for i, f in enumerate(files)})
 
 
 def _headers(sources: Sequence[Path], includes: Sequence[Path]) -> tuple[list[Path], set[str]]:

@@ -1,7 +1,7 @@
 """The split of a candidate: what goes where, which kernels it launches, and what is refused by name."""
 
 import pytest
-from cudaperf_agent.tools.launcher import UNSUPPORTED, rewritten_launches, split
+from cudaperf_agent.tools.launcher import NEEDS_COMPILER, UNSUPPORTED, rewritten_launches, split
 from cudaperf_agent.tools.records import FunctionSpec, StructSpec
 from kernels import candidate, function
 
@@ -112,7 +112,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("construct", UNSUPPORTED)
+@pytest.mark.parametrize("construct", [*UNSUPPORTED, *NEEDS_COMPILER])
 def test_unsupported_constructs_are_refused_by_name(construct):
     text = (
         KERNEL
@@ -120,8 +120,9 @@ def test_unsupported_constructs_are_refused_by_name(construct):
         + SAMPLES[construct]
         + "\n}"
     )
-    found = [f for f in parts(text).findings if f.rule == "unsupported"]
-    assert any(construct in f.message and f.line == 3 and f.remedy for f in found)
+    found = parts(text)
+    reasons = found.findings if construct in UNSUPPORTED else found.needs
+    assert any(construct in f.message and f.line == 3 and f.remedy for f in reasons)
 
 
 def test_a_variable_may_be_called_half():
@@ -140,7 +141,7 @@ def test_a_word_in_a_comment_or_string_is_not_refused():
     [
         ('#include "/etc/passwd"\n' + KERNEL + LAUNCHER, "a candidate is one file"),
         ("#include <cublas_v2.h>\n" + KERNEL + LAUNCHER, "libraries"),
-        ("#include <cub/cub.cuh>\n" + KERNEL + LAUNCHER, "libraries"),
+        ("#include <thrust/sort.h>\n" + KERNEL + LAUNCHER, "libraries"),
         (
             KERNEL + "__global__ void parent(int n, float *x) { k<<<1, 1>>>(n, x); }\n"
             + LAUNCHER.replace("k<<<", "parent<<<"),

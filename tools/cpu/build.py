@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal as OneOf
 
 from .. import sandbox
-from ..launcher import Kernel, Split
+from ..launcher import COMPILER_REMEDY, Kernel, Split
+from ..nvcc import compile_ptx, find_nvcc
 from ..records import Finding
 from ..toolchain import Compiler, cached, cxx_compiler, digest
 from .diagnostics import diagnostics
-from .rewrite import rewrite, without_parameters
+from .names import without_parameters
+from .ptx.parse import parse
+from .ptx.translate import translate
+from .rewrite import rewrite
 
 COMPILE_SECONDS = 60.0
 COMPILE_MEMORY = 2 << 30
@@ -31,6 +37,8 @@ _DEVICE = (
     "-fno-trapping-math", "-ffp-contract=off", "-fno-stack-protector",
 )  # fmt: skip
 _PLAIN = ("-O2",)
+_CHECKED_PTX = ("-O1", "-DCUDAPERF_CHECKED")
+Engine = OneOf["auto", "source", "ptx"]
 # Without scalar replacement a float4 stays one access, as it is on a GPU.
 _CHECKED = (
     "-O1",
@@ -84,17 +92,27 @@ class Runtime:
         return self.folder / "libcudaperf.so"
 
 
-def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libraries:
+def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: Engine = "auto") -> Libraries:
     """Compiles both parts in the sandbox. `objects` are linked to the host part.
+
+    The device part is rewritten as C++ (engine "source"), or its PTX is translated (engine "ptx"), which needs NVIDIA's
+    compiler; "auto" takes the second only where the source needs it.
 
     Both are compiled at the same time where the source tells which kernels there are. Where it leaves that to C++
     (templates), the host part comes first, and its stubs say which instantiations the device part must have.
     """
     compiler, base = cxx_compiler(), runtime()
-    device_flags = (*_COMMON, *_DEVICE, *(_CHECKED if checked else _PLAIN))
+    from_ptx = engine == "ptx" or (engine == "auto" and bool(split.needs))
+    if from_ptx and find_nvcc() is None:
+        return Libraries(Path(), split.needs or (_no_compiler(split.file),))
+    if engine == "source" and split.needs:
+        return Libraries(Path(), split.needs)
+    sanitizers = _CHECKED_PTX if from_ptx else _CHECKED
+    device_flags = (*_COMMON, *_DEVICE, *(sanitizers if checked else _PLAIN))
     host_flags = (*_COMMON, "-O1", "-Wl,-z,defs")
     key = digest(
-        compiler.version, str(base.folder), split.host, split.device, *device_flags, *host_flags,
+        compiler.version, str(base.folder), split.host, split.device, *device_flags, *host_flags, str(from_ptx),
+        split.whole.text if split.whole and from_ptx else "",
         *(path.read_bytes() for path in (*objects, *_rewriters())),
     )  # fmt: skip
     failed: list[Finding] = []
@@ -106,14 +124,23 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libra
         return _compile(compiler, folder, "host", host_flags, inputs, split.file)
 
     def device_part(folder: Path, kernels: Sequence[str]) -> list[Finding]:
-        device = rewrite(split.file, split.device, kernels, split.symbols)
-        (folder / "device.cpp").write_text(device.text)
+        if from_ptx:
+            text, findings = _translated(split, folder, kernels, ptx.result())
+            if findings:
+                return list(findings)
+        else:
+            text = rewrite(split.file, split.device, kernels, split.symbols).text
+        (folder / "device.cpp").write_text(text)
         found = _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
         return found or _foreign_calls(folder / "device.so", split)
 
+    ptx: Future[tuple[str, tuple[Finding, ...]]] = Future()
+
     def make(folder: Path) -> None:
         kernels = split.instances
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(3) as pool:
+            if from_ptx:
+                pool.submit(lambda: ptx.set_result(_ptx(split)))
             host = pool.submit(host_part, folder)
             early = pool.submit(device_part, folder, kernels) if kernels is not None else None
             failed.extend(host.result() + (early.result() if early else []))
@@ -132,6 +159,31 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = ()) -> Libra
         return Libraries(Path(), _unique(failed))
     lines = (folder / "kernels").read_text().splitlines()
     return Libraries(folder, (), tuple(line.partition(" ")[2] for line in lines))
+
+
+def _ptx(split: Split) -> tuple[str, tuple[Finding, ...]]:
+    assert split.whole is not None
+    answer = compile_ptx(split.whole.text, split.file, split.whole.flags, split.whole.folders)
+    return answer or ("", (_no_compiler(split.file),))
+
+
+def _no_compiler(file: str) -> Finding:
+    message = "the engine ptx needs NVIDIA's compiler"
+    return Finding(rule="unsupported", message=message, file=file, remedy=COMPILER_REMEDY)
+
+
+def _translated(
+    split: Split, folder: Path, kernels: Sequence[str], ptx: tuple[str, tuple[Finding, ...]]
+) -> tuple[str, tuple[Finding, ...]]:
+    """C++ for the device part by way of PTX; the basic blocks' instructions are kept beside it."""
+    text, findings = ptx
+    if findings:
+        return "", findings
+    assert split.whole is not None
+    translation = translate(parse(text, split.whole.lines), kernels, split.symbols, split.file)
+    blocks = [[[line, kind, n] for (line, kind), n in b.counts.items()] for b in translation.blocks]
+    (folder / "blocks.json").write_text(json.dumps(blocks))
+    return translation.text, translation.findings
 
 
 def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
@@ -157,7 +209,7 @@ def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
 @functools.cache
 def _rewriters() -> tuple[Path, ...]:
     """Our own files that decide what the device part becomes."""
-    return tuple(sorted(Path(str(files(__package__))).glob("*.py")))
+    return tuple(sorted(Path(str(files(__package__))).rglob("*.py")))
 
 
 class _Failed(Exception):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import TypeVar, get_args
 
 from ..device import (
     AccessCount,
@@ -20,16 +21,18 @@ from ..device import (
     Failure,
     KernelCounts,
     Launch,
+    OperationCount,
     ProgramRun,
 )
 from ..launcher import Split, split, split_program
 from ..program import NAME, Program
 from ..records import Candidate, Finding, FunctionSpec
 from ..toolchain import cxx_compiler
-from .build import Libraries, build
+from .build import Engine, Libraries, build
 from .places import Places
 from .process import STATUS_BYTES, Event, Harness, Outcome, layout
 
+_Count = TypeVar("_Count", AccessCount, OperationCount)
 _WORST_FIRST: tuple[Failure, ...] = (
     "out-of-bounds", "misaligned-access", "race", "uninitialized-read", "launch-error", "out-of-memory",
 )  # fmt: skip
@@ -54,12 +57,15 @@ class CpuDevice:
     large_seconds = 0.02
     large_bytes = 8 << 20
 
+    def __init__(self, engine: Engine = "auto") -> None:
+        self.engine = engine
+
     def build(self, function: FunctionSpec, candidate: Candidate, *, checked: bool) -> CpuBuild:
         begin = time.monotonic()
         parts = split(function, candidate)
         libraries = Libraries(Path(), parts.findings)
         if not parts.findings:
-            libraries = build(parts, checked=checked)
+            libraries = build(parts, checked=checked, engine=self.engine)
         result = CompileResult(
             ok=not libraries.findings,
             diagnostics=libraries.findings,
@@ -103,7 +109,15 @@ class CpuDevice:
         parts = split_program(NAME, source)
         with tempfile.TemporaryDirectory(prefix="cudaperf-") as folder:
             return _run(
-                parts, objects, arguments, seconds, Checks(), Path(folder), (Path(folder), *writable), False
+                self.engine,
+                parts,
+                objects,
+                arguments,
+                seconds,
+                Checks(),
+                Path(folder),
+                (Path(folder), *writable),
+                False,
             )
 
     def emulate(
@@ -121,14 +135,17 @@ class CpuDevice:
 
         Its output is captured, or goes where ours goes. Findings have their places in the program's own files.
         """
-        parts = split_program(NAME, program.host, program.device)
-        ran = _run(parts, (), arguments, seconds, checks, folder, (folder,), not captured, readable)
+        parts = split_program(NAME, program.host, program.device, program.whole)
+        ran = _run(
+            self.engine, parts, (), arguments, seconds, checks, folder, (folder,), not captured, readable
+        )
         counts = tuple(_placed_counts(c, program) for c in ran.counts)
         findings = tuple(map(program.placed, ran.findings))
         return ran.model_copy(update={"findings": findings, "counts": counts})
 
 
 def _run(
+    engine: Engine,
     parts: Split,
     objects: Sequence[Path],
     arguments: Sequence[str],
@@ -142,7 +159,7 @@ def _run(
     """Builds and runs a program; `direct`: its standard streams are ours."""
     libraries = Libraries(Path(), parts.findings)
     if not parts.findings:
-        libraries = build(parts, checked=_watched(checks), objects=objects)
+        libraries = build(parts, checked=_watched(checks), objects=objects, engine=engine)
     if libraries.findings:
         return ProgramRun(failure="compile", findings=libraries.findings)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -185,7 +202,7 @@ def _run(
         failure=failure,
         findings=tuple(dict.fromkeys(findings)),
         launches=tuple(_launch(libraries.kernels, e) for e in events if e["event"] == "launch"),
-        counts=tuple(_counts(libraries.kernels, e, places) for e in events if e["event"] == "counts"),
+        counts=_all_counts(libraries, events, places),
         stdout=stdout,
         stderr=stderr,
         status=ended["status"] if ended and ended["signal"] == 0 else None,
@@ -193,11 +210,14 @@ def _run(
 
 
 def _placed_counts(counts: KernelCounts, program: Program) -> KernelCounts:
-    def placed(access: AccessCount) -> AccessCount:
-        file, line = program.place(access.line)
-        return access.model_copy(update={"file": str(file), "line": line})
+    def placed(count: _Count) -> _Count:
+        file, line = program.place(count.line)
+        return count.model_copy(update={"file": str(file), "line": line})
 
-    return counts.model_copy(update={"accesses": tuple(map(placed, counts.accesses))})
+    operations = None if counts.operations is None else tuple(map(placed, counts.operations))
+    return counts.model_copy(
+        update={"accesses": tuple(map(placed, counts.accesses)), "operations": operations}
+    )
 
 
 def _watched(checks: Checks) -> bool:
@@ -222,7 +242,7 @@ def _execution(build: CpuBuild, case: Case, outcome: Outcome, places: Places) ->
         arrays=outcome.arrays,
         damaged=outcome.damaged,
         launches=tuple(_launch(names, e) for e in events if e["event"] == "launch"),
-        counts=tuple(_counts(names, e, places) for e in events if e["event"] == "counts"),
+        counts=_all_counts(build.libraries, events, places),
         seconds=outcome.seconds,
     )
 
@@ -255,6 +275,33 @@ def _launch(names: Sequence[str], event: Event) -> Launch:
         shared_bytes=event["shared"],
         static_shared_bytes=event["static"],
         error=event["error"],
+    )
+
+
+def _all_counts(libraries: Libraries, events: Sequence[Event], places: Places) -> tuple[KernelCounts, ...]:
+    executed = {e["kernel"]: e["blocks"] for e in events if e["event"] == "executions"}
+    found = []
+    for event in (e for e in events if e["event"] == "counts"):
+        counts = _counts(libraries.kernels, event, places)
+        if event["kernel"] in executed:
+            operations = _operations(libraries.folder, executed[event["kernel"]], places.file)
+            counts = counts.model_copy(update={"operations": operations})
+        found.append(counts)
+    return tuple(found)
+
+
+def _operations(folder: Path, executed: Sequence[Sequence[int]], file: str) -> tuple[OperationCount, ...]:
+    """What basic blocks executed, by line and class of instruction."""
+    blocks = json.loads((folder / "blocks.json").read_text())
+    totals: dict[tuple[int, str], list[int]] = {}
+    for number, lanes, warps in executed:
+        for line, kind, count in blocks[number]:
+            total = totals.setdefault((line, kind), [0, 0])
+            total[0] += count * lanes
+            total[1] += count * warps
+    return tuple(
+        OperationCount(file=file, line=line, type=kind, lanes=lanes, warps=warps)
+        for (line, kind), (lanes, warps) in sorted(totals.items())
     )
 
 

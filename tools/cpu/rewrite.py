@@ -10,6 +10,7 @@ import tree_sitter
 
 from ..cuda_source import Source, apply_edits, code, declarator_of, head, name_of, parse, walk
 from ..launcher import Symbol
+from .names import without_parameters
 
 # Words whose presence means that threads may wait for each other.
 _WAITING = re.compile(
@@ -62,16 +63,6 @@ def rewrite(file: str, device: str, kernels: Sequence[str], symbols: Sequence[Sy
 def _base(name: str) -> str:
     """The kernel's own name, without namespaces and template arguments."""
     return without_parameters(name).partition("<")[0].rpartition("::")[2]
-
-
-def without_parameters(signature: str) -> str:
-    """``ns::k<(Kind)1>`` of ``ns::k<(Kind)1>(float*)``."""
-    depth = 0
-    for i, character in enumerate(signature):
-        depth += {"<": 1, ">": -1}.get(character, 0)
-        if character == "(" and depth == 0:
-            return signature[:i]
-    return signature
 
 
 def _function(kernel: str) -> str:

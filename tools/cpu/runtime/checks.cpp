@@ -1,6 +1,7 @@
 #include "checks.h"
 #include "abi.h"
 #include "counts.h"
+#include "operations.h"
 #include "races.h"
 #include "report.h"
 #include "typed_checks.h"
@@ -61,10 +62,13 @@ void begin_case(const Options &chosen) {
     typed::begin_case();
     early_exits.clear();
     counts::begin_case();
+    operations::begin_case();
 }
 
 void end_case() {
-    if (options.trace_blocks) counts::report_case();
+    if (!options.trace_blocks) return;
+    operations::report_case();  // first: the counts take them in
+    counts::report_case();
 }
 
 template <typename T> static T *zeroed(size_t bytes) {
@@ -105,11 +109,15 @@ void begin_launch(const Launch &launch) {
     follow_memory();
     first_serial = serial + 1;
     if (options.races) races::begin_launch();
-    if (options.trace_blocks) counts::begin_launch(launch, std::min(options.trace_blocks, launch.blocks));
+    if (!options.trace_blocks) return;
+    counts::begin_launch(launch, std::min(options.trace_blocks, launch.blocks));
+    operations::begin_launch(launch, std::min(options.trace_blocks, launch.blocks));
 }
 
 void end_launch() {
-    if (options.trace_blocks) counts::end_launch();
+    if (!options.trace_blocks) return;
+    counts::end_launch();
+    operations::end_launch();
 }
 
 // The traced blocks lie evenly spread over the grid.
@@ -121,6 +129,7 @@ static bool is_traced(uint64_t block, uint64_t blocks) {
 void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
     serial++;
     traced = is_traced(position.block, position.launch->blocks);
+    operations::begin_block(traced);
     arena_begin = reinterpret_cast<uintptr_t>(arena) - shared_lead;
     arena_end = reinterpret_cast<uintptr_t>(arena) + arena_bytes;
     shared_variables.clear();
@@ -133,6 +142,7 @@ void begin_traced_block(char *arena, size_t arena_bytes, size_t dynamic_bytes) {
 
 void end_traced_block() {
     if (options.races) races::end_block();
+    operations::end_block();
     if (options.trace_blocks) counts::end_block(traced);
 }
 
@@ -298,6 +308,11 @@ void __tsan_atomic_signal_fence(int) {}
 void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site) {
     access(reinterpret_cast<uintptr_t>(address), size, Access::atomic,
            of_block ? Strength::block_atomic : Strength::atomic, site);
+}
+
+// Engine B's accesses: it knows each one's width and strength from the instruction.
+void cudaperf_access(const void *address, unsigned int size, int kind, int strength) {
+    access(reinterpret_cast<uintptr_t>(address), size, static_cast<Access>(kind), static_cast<Strength>(strength), SITE);
 }
 
 void cudaperf_fence() {

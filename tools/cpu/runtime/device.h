@@ -156,6 +156,7 @@ CUDAPERF_INLINE void __nanosleep(unsigned int) { cudaperf_yield(); }
 #define printf(...) cudaperf_printf(__VA_ARGS__)
 
 CUDAPERF_INLINE void *operator new(size_t, void *place) noexcept { return place; }
+CUDAPERF_INLINE void *operator new[](size_t, void *place) noexcept { return place; }
 
 #include "device_warp.h"
 #include "device_atomics.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <thread>
+#include <time.h>
 
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
@@ -377,6 +378,18 @@ void cudaperf_yield() {
     self.state = State::ready;
     leave();
 }
+
+void cudaperf_assert(const char *condition, int line) {
+    cudaperf_trap((std::string("assertion failed: ") + condition).c_str(), line);
+}
+
+uint64_t cudaperf_clock() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+unsigned int cudaperf_thread() { return position.thread; }
 
 void cudaperf_trap(const char *message, int line) {
     report_finding("trap", "error", line, {},
