@@ -100,7 +100,7 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ),
         ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
         ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t)\b", "launch with <<<...>>>"),
-        ("CUDA graphs", r"\bcuda(?:Graph(?!ics)\w+|StreamBeginCapture)\b", "launch the kernels directly"),
+        ("conditional graph nodes", r"\bcudaGraph(?:Set)?Conditional\w*\b", "decide on the host"),
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
         ("grid-wide synchronization", r"\b(?:this_grid|grid_group)\b", "end the kernel and launch another"),

@@ -101,7 +101,7 @@ SAMPLES = {
     "textures and surfaces": "cudaTextureObject_t t;",
     "cooperative launches": "cudaLaunchCooperativeKernel((void *)k, 1, 1, nullptr, 0, 0);",
     "launch attributes": "cudaLaunchConfig_t c;",
-    "CUDA graphs": "cudaGraph_t g; cudaGraphCreate(&g, 0);",
+    "conditional graph nodes": "cudaGraphConditionalHandle h;",
     "the driver API": "cuMemAlloc(nullptr, 4);",
     "thread block clusters": "auto c = this_cluster();",
     "grid-wide synchronization": "auto g = this_grid();",

@@ -89,7 +89,21 @@ void launch(const void *kernel, const void *arguments, size_t size) {
     next_launch = Request{Operation::launch};  // an empty grid, which the device refuses
     request.index = index_of(kernel);
     request.payload = size;
-    send_request(request, arguments);
+    if (!capturing) return send_request(request, arguments);
+    auto bytes = static_cast<const unsigned char *>(arguments);
+    on_stream([request, packed = std::vector<unsigned char>(bytes, bytes + size)] {
+        return send_request(request, packed.data()), cudaSuccess;
+    });
+}
+
+int pack_arguments(const void *kernel, void **arguments, std::vector<unsigned char> &packed) {
+    Argument layout[1024];
+    Reply reply = ask(Request{Operation::describe_kernel, index_of(kernel)}, nullptr, layout);
+    if (reply.error) return error(reply);
+    packed.resize(reply.value);
+    for (size_t i = 0; i < reply.payload / sizeof(Argument); i++)
+        memcpy(&packed[layout[i].offset], arguments[i], layout[i].size);
+    return cudaSuccess;
 }
 
 int symbol(const void *shadow) {
@@ -264,14 +278,10 @@ const char *cudaGetErrorName(cudaError_t error) {
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
-    Argument layout[1024];
-    Reply reply = ask(Request{Operation::describe_kernel, index_of(kernel)}, nullptr, layout);
-    if (reply.error) return error(reply);
-    std::vector<unsigned char> packed(reply.value + 1);
-    for (size_t i = 0; i < reply.payload / sizeof(Argument); i++)
-        memcpy(&packed[layout[i].offset], arguments[i], layout[i].size);
+    std::vector<unsigned char> packed;
+    if (int failed = pack_arguments(kernel, arguments, packed)) return static_cast<cudaError_t>(failed);
     configure(grid, block, shared, stream);
-    launch(kernel, packed.data(), reply.value);
+    launch(kernel, packed.data(), packed.size());
     return cudaSuccess;
 }
 
@@ -356,6 +366,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrMemoryPoolsSupported:
     case cudaDevAttrManagedMemory: *value = 1; break;
     case cudaDevAttrKernelExecTimeout:
     case cudaDevAttrEccEnabled:
@@ -374,8 +385,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrComputeMode:
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrMemoryPoolsSupported: *value = 0; break;
+    case cudaDevAttrCooperativeLaunch: *value = 0; break;
     default: return cudaErrorInvalidValue;
     }
     return cudaSuccess;

@@ -26,11 +26,13 @@ enum cudaError_t {
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInvalidDeviceFunction = 98,
     cudaErrorInvalidDevice = 101,
+    cudaErrorIllegalState = 401,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
     cudaErrorLaunchOutOfResources = 701,
     cudaErrorLaunchFailure = 719,
     cudaErrorNotSupported = 801,
+    cudaErrorGraphExecUpdateFailure = 910,
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -131,6 +133,8 @@ constexpr int warpSize = 32;
 extern const uint3 threadIdx asm("device_threadIdx"), blockIdx asm("device_blockIdx");
 extern const dim3 blockDim asm("device_blockDim"), gridDim asm("device_gridDim");
 
+#include "stream_work.h"
+
 namespace cudaperf {
 
 cudaError_t allocate(void **address, size_t size, bool shared = false);
@@ -205,13 +209,16 @@ template <typename T> cudaError_t cudaMalloc(T **address, size_t size) {
 template <typename T> cudaError_t cudaMallocAsync(T **address, size_t size, cudaStream_t) {
     return cudaMalloc(address, size);
 }
-inline cudaError_t cudaFreeAsync(void *address, cudaStream_t) { return cudaFree(address); }
+// A graph that is replayed keeps its memory.
+inline cudaError_t cudaFreeAsync(void *address, cudaStream_t) {
+    return cudaperf::capturing ? cudaSuccess : cudaFree(address);
+}
 inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind,
                                    cudaStream_t = nullptr) {
-    return cudaMemcpy(to, from, size, kind);
+    return cudaperf::on_stream([=] { return cudaMemcpy(to, from, size, kind); });
 }
 inline cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t = nullptr) {
-    return cudaMemset(to, value, size);
+    return cudaperf::on_stream([=] { return cudaMemset(to, value, size); });
 }
 template <typename T>
 cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
@@ -226,7 +233,7 @@ cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, s
 template <typename T>
 cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t size, size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
-    return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
+    return cudaperf::on_stream([=, &symbol] { return cudaMemcpyToSymbol(symbol, from, size, offset, kind); });
 }
 template <typename T>
 cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t size, size_t offset = 0,
@@ -303,7 +310,7 @@ inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback
     return callback(stream, cudaDeviceSynchronize(), data), cudaSuccess;
 }
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void *data) {
-    return cudaDeviceSynchronize(), function(data), cudaSuccess;
+    return cudaperf::on_stream([=] { return cudaDeviceSynchronize(), function(data), cudaSuccess; });
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
@@ -353,5 +360,6 @@ constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, c
 #define CUDART_CB
 
 #include "host_memory.h"
+#include "host_graph.h"
 
 namespace cooperative_groups {}

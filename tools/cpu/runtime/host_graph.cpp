@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
-using Work = std::shared_ptr<cudaperf::Work>;
+using Closure = std::shared_ptr<cudaperf::Work>;
 
 struct CUgraphNode_st {
     cudaGraphNodeType type;
-    Work work;
+    Closure work;
     std::vector<CUgraphNode_st *> after;
 };
 
@@ -22,7 +22,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     struct Step {
         const CUgraphNode_st *node;
-        Work work;
+        Closure work;
     };
     std::vector<Step> steps;
 };
@@ -32,23 +32,23 @@ namespace cudaperf {
 bool capturing;
 static cudaGraph_t captured;
 
-void record(cudaperf::Work *work) {
+void record(Work *work) {
     // All streams run in order, so a captured graph is a chain.
-    auto node = new CUgraphNode_st{cudaGraphNodeTypeKernel, ::Work(work), {}};
+    auto node = new CUgraphNode_st{cudaGraphNodeTypeKernel, Closure(work), {}};
     if (!captured->nodes.empty()) node->after = {captured->nodes.back().get()};
     captured->nodes.emplace_back(node);
 }
 
-template <typename F> static ::Work work_of(F function) { return std::make_shared<WorkOf<F>>(std::move(function)); }
+template <typename F> static Closure work_of(F function) { return std::make_shared<WorkOf<F>>(std::move(function)); }
 
 static cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
-                       cudaGraphNodeType type, ::Work work) {
+                       cudaGraphNodeType type, Closure work) {
     graph->nodes.emplace_back(*node = new CUgraphNode_st{type, std::move(work), {after, after + count}});
     return cudaSuccess;
 }
 
 // The arguments are copied now, as CUDA does.
-static ::Work kernel_work(const cudaKernelNodeParams &p) {
+static Closure kernel_work(const cudaKernelNodeParams &p) {
     auto packed = std::make_shared<std::vector<unsigned char>>();
     if (pack_arguments(p.func, p.kernelParams, *packed)) return nullptr;
     return work_of([p, packed] {
@@ -59,14 +59,12 @@ static ::Work kernel_work(const cudaKernelNodeParams &p) {
 }
 
 static cudaError_t fill(const cudaMemsetParams &p) {
-    if (p.elementSize == 1) return cudaMemset2D(p.dst, std::max(p.pitch, p.width), static_cast<int>(p.value), p.width, p.height);
+    if (p.elementSize == 1)
+        return cudaMemset2D(p.dst, std::max(p.pitch, p.width), static_cast<int>(p.value), p.width, p.height);
     size_t bytes = p.width * p.elementSize;
-    std::vector<unsigned char> row(bytes);
-    for (size_t i = 0; i < bytes; i++) row[i] = static_cast<unsigned char>(p.value >> i % p.elementSize * 8);
-    for (size_t y = 0; y < p.height; y++)
-        if (cudaError_t failed = cudaMemcpy(static_cast<char *>(p.dst) + y * p.pitch, row.data(), bytes, cudaMemcpyDefault))
-            return failed;
-    return cudaSuccess;
+    std::vector<unsigned char> rows(bytes * p.height);
+    for (size_t i = 0; i < rows.size(); i++) rows[i] = static_cast<unsigned char>(p.value >> i % p.elementSize * 8);
+    return cudaMemcpy2D(p.dst, std::max(p.pitch, bytes), rows.data(), bytes, bytes, p.height, cudaMemcpyHostToDevice);
 }
 
 static void visit(CUgraphNode_st *node, std::vector<CUgraphExec_st::Step> &steps) {
@@ -82,7 +80,7 @@ static std::vector<CUgraphExec_st::Step> ordered(cudaGraph_t graph) {
     return steps;
 }
 
-static cudaError_t run(const std::vector<CUgraphExec_st::Step> &steps) {
+static cudaError_t run_steps(const std::vector<CUgraphExec_st::Step> &steps) {
     for (auto &step : steps)
         if (cudaError_t failed = step.work->run()) return failed;
     return cudaSuccess;
@@ -137,7 +135,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t *from, c
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                                    size_t count, const cudaKernelNodeParams *parameters) {
-    Work work = kernel_work(*parameters);
+    Closure work = kernel_work(*parameters);
     return work ? add(node, graph, after, count, cudaGraphNodeTypeKernel, work) : cudaErrorInvalidDeviceFunction;
 }
 
@@ -171,7 +169,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, cons
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                                        size_t count, cudaGraph_t child) {
-    auto work = work_of([steps = ordered(child)] { return run(steps); });
+    auto work = work_of([steps = ordered(child)] { return run_steps(steps); });
     return add(node, graph, after, count, cudaGraphNodeTypeGraph, work);
 }
 
@@ -194,21 +192,21 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph,
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) { return delete executable, cudaSuccess; }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t) {
-    return on_stream([steps = executable->steps] { return run(steps); });
+    return on_stream([steps = executable->steps] { return run_steps(steps); });
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaKernelNodeParams *parameters) {
     for (auto &step : executable->steps)
         if (step.node == node) {
-            Work work = kernel_work(*parameters);
+            Closure work = kernel_work(*parameters);
             return work ? (step.work = work, cudaSuccess) : cudaErrorInvalidDeviceFunction;
         }
     return cudaErrorInvalidValue;
 }
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *parameters) {
-    Work work = kernel_work(*parameters);
+    Closure work = kernel_work(*parameters);
     return work ? (node->work = work, cudaSuccess) : cudaErrorInvalidDeviceFunction;
 }
 

@@ -109,15 +109,15 @@ inline cudaError_t cudaMalloc3D(cudaPitchedPtr *pointer, cudaExtent extent) {
 }
 inline cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                      size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    return cudaperf::on_stream([=] { return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t = nullptr) {
-    return cudaMemcpy3D(parameters);
+    return cudaperf::on_stream([p = *parameters] { return cudaMemcpy3D(&p); });
 }
 template <typename T>
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t size, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr) {
-    return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
+    return cudaperf::on_stream([=, &symbol] { return cudaMemcpyFromSymbol(to, symbol, size, offset, kind); });
 }
 template <typename T> cudaError_t cudaGetSymbolSize(size_t *size, const T &) { return *size = sizeof(T), cudaSuccess; }
 
