@@ -218,7 +218,9 @@ def _with_targets(statements: list[Statement]) -> list[Statement]:
     found: list[Statement] = []
     for statement in statements:
         if isinstance(statement, Targets) and found and isinstance(found[-1], Label):
-            found.append(Targets(found.pop().name, statement.labels))
+            label = found.pop()
+            assert isinstance(label, Label)
+            found.append(Targets(label.name, statement.labels))
         else:
             found.append(statement)
     return found

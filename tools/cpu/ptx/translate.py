@@ -27,6 +27,8 @@ from .parse import (
     split_operands,
 )
 
+_GAP = 64  # bytes behind each variable
+_SECTION = '__attribute__((section("cudaperf_memory")))'
 _JUMPS = ("bra", "brx", "ret", "exit", "trap")
 _CLASSES = {
     "f32": {"add": "fadd", "sub": "fadd", "mul": "fmul", "fma": "ffma", "mad": "ffma"},
@@ -39,7 +41,7 @@ class Block:
     """A basic block: how many instructions of each class stand on each line."""
 
     kernel: str
-    counts: dict[tuple[int, str], int]
+    counts: Counter[tuple[int, str]]
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,13 @@ class _Translator:
         parts.append(
             f'#line 1 "kernels"\nextern "C" const ::cudaperf::KernelEntry cudaperf_kernels[] = {{\n{"".join(rows)}{{}}}};\n'
             f'extern "C" const unsigned int cudaperf_kernel_count = {len(kernels)};\n'
-            f'extern "C" const ::cudaperf::Symbol cudaperf_symbols[] = {{{"".join(map(self._symbol, symbols))}{{}}}};\n'
-            f'extern "C" const unsigned int cudaperf_symbol_count = {len(symbols)};\n'
+            f"{_SECTION} __attribute__((used)) static unsigned char cudaperf_unused[65536] = {{0}};\n"
+            f'extern "C" const ::cudaperf::Symbol cudaperf_symbols[] = {{{self._symbols(symbols)}}};\n'
+            f'extern "C" const unsigned int cudaperf_symbol_count = {self.symbol_count};\n'
+            'extern unsigned char __start_cudaperf_memory[] __attribute__((visibility("hidden")));\n'
+            'extern unsigned char __stop_cudaperf_memory[] __attribute__((visibility("hidden")));\n'
+            'extern "C" const unsigned char *const cudaperf_variables[] = '
+            "{__start_cudaperf_memory, __stop_cudaperf_memory};\n"
         )
         return Translation("".join(parts), tuple(self.blocks), tuple(dict.fromkeys(self.findings)))
 
@@ -114,23 +121,23 @@ class _Translator:
         signature = self.pretty[mangled].replace("(anonymous namespace)::", "").removeprefix("void ")
         return signature if signature in kernels else without_parameters(signature)
 
-    def _symbol(self, symbol: Symbol) -> str:
-        found = next(
-            (
-                v
-                for v in self.module.variables
-                if self.pretty[v.name].replace("(anonymous namespace)::", "") == symbol.name and v.size
-            ),
-            None,
-        )
-        constant = str(symbol.constant).lower()
-        if found is None:  # nothing on the device uses it
-            return (
-                f'{{"{symbol.name}", (void *)(new unsigned char[1 << 16]), 1 << 16, {constant}}}, '.replace(
-                    "new unsigned char[1 << 16]", f"unused_{c_name(symbol.name)}"
-                )
-            )
-        return f'{{"{symbol.name}", (void *){c_name(found.name)}, {found.size}, {constant}}}, '
+    def _symbols(self, symbols: Sequence[Symbol]) -> str:
+        """Rows of the table: those that the host names first, then all other variables, so that each is known."""
+        plain = {self.pretty[v.name].replace("(anonymous namespace)::", ""): v for v in self.module.variables}
+        rows = []
+        for symbol in symbols:
+            variable = plain.pop(symbol.name, None)
+            if variable is None:  # nothing on the device uses it
+                rows.append(f'{{"{symbol.name}", cudaperf_unused, sizeof cudaperf_unused, false}}')
+            else:
+                rows.append(self._row_of(symbol.name, variable, symbol.constant))
+        hidden = [v for v in plain.values() if v.space != "shared" and v.size]
+        rows += [self._row_of(v.name.lstrip("$"), v, v.space == "const") for v in hidden]
+        self.symbol_count = len(rows)
+        return ", ".join([*rows, "{}"])
+
+    def _row_of(self, name: str, variable: Variable, constant: bool) -> str:
+        return f'{{"{name}", {c_name(variable.name)}, {variable.size}, {str(constant).lower()}}}'
 
     def _needed(self, wanted: Iterable[Function]) -> list[Function]:
         """The kernels and every function that they may call; all, where an address is taken."""
@@ -203,26 +210,25 @@ class _Translator:
         )
 
     def _initialized(self, v: Variable) -> str:
-        size = max(v.size, 1)
+        """The variable's memory, in the section of all variables, with a gap behind that belongs to nothing."""
+        size = v.size + _GAP
         name = c_name(v.name)
+        head = f"{_SECTION} alignas({v.alignment}) unsigned char {name}[{size}]"
         words = split_operands(v.init.strip().strip("{}")) if v.init else ()
-        if not words:
-            return f"alignas({v.alignment}) unsigned char {name}[{size}];\n"
+        width = BYTES[v.type]
         if all(re.fullmatch(r"-?(?:0x[0-9a-fA-F]+|\d+)|0[fFdD][0-9a-fA-F]+", w) for w in words):
-            width = BYTES[v.type]
-            numbers = [int(w[2:], 16) if w[:2] in ("0f", "0F", "0d", "0D") else int(w, 0) for w in words]
+            numbers = [int(w[2:], 16) if w[:2].lower() in ("0f", "0d") else int(w, 0) for w in words]
             data = b"".join((n & ((1 << 8 * width) - 1)).to_bytes(width, "little") for n in numbers)
-            return f"alignas({v.alignment}) unsigned char {name}[{size}] = {{{','.join(map(str, data))}}};\n"
+            return f"{head} = {{{','.join(map(str, data)) or '0'}}};\n"
         # Addresses: set when the library is loaded.
         names = Names(globals=self.globals, functions=frozenset(self.functions))
         lines = []
-        width = BYTES[v.type]
         for i, word in enumerate(words):
             symbol = re.sub(r"^generic\((.*)\)$", r"\1", word)
             value = symbol if re.fullmatch(r"-?\d+", symbol) else names.symbol(symbol)
             lines.append(f"store<u{8 * width}>({name} + {i * width}, {value});")
         return (
-            f"alignas({v.alignment}) unsigned char {name}[{size}];\n"
+            f"{head} = {{0}};\n"
             f"__attribute__((constructor)) static void set_{name}() {{ {' '.join(lines)} }}\n"
         )
 
@@ -299,34 +305,35 @@ class _Translator:
         return text
 
     def _body(self, function: Function, names: Names, used: set[str]) -> str:
-        lines: list[str] = []
+        """The statements. All of one source line stand on one line, so that line numbers stay true."""
+        lines: list[list[str]] = [[]]
         targets = {s.name: s.labels for s in function.body if isinstance(s, Targets)}
         number, fresh = 0, True
         for statement in function.body:
-            if isinstance(statement, Instruction) and fresh:
-                lines.append(f"PTX_COUNT({len(self.blocks)});")
-                self.blocks.append(Block(function.name, Counter()))
-                fresh = False
+            if isinstance(statement, Instruction):
+                if statement.line != number:
+                    number = statement.line
+                    lines += [[f'#line {max(number, 1)} "{self.file}"'], []]
+                if fresh:
+                    lines[-1].append(f"PTX_COUNT({len(self.blocks)});")
+                    self.blocks.append(Block(function.name, Counter()))
+                    fresh = False
+                self.blocks[-1].counts[number, operation_class(statement)] += 1
             match statement:
                 case Registers():
-                    lines += _declared(statement, used)
+                    lines[-1] += _declared(statement, used)
                 case Variable(space="local" | "param", name=name, size=size, alignment=alignment):
-                    lines.append(
-                        f"alignas({max(alignment, 8)}) unsigned char {c_name(name)}[{max(size, 8)}];"
-                    )
+                    place = f"alignas({max(alignment, 8)}) unsigned char {c_name(name)}[{max(size, 8)}];"
+                    lines[-1].append(place)
                 case Label(name=name):
-                    lines.append(f"{c_name(name)}:;")
+                    lines[-1].append(f"{c_name(name)}:;")
                     fresh = True
                 case Scope(opens=opens):
-                    lines.append("{" if opens else "}")
+                    lines[-1].append("{" if opens else "}")
                 case Instruction():
-                    if statement.line != number:
-                        number = statement.line
-                        lines.append(f'#line {max(number, 1)} "{self.file}"')
-                    self.blocks[-1].counts[number, operation_class(statement)] += 1  # type: ignore[index]
-                    lines.append(self._statement(statement, names, function, targets))
+                    lines[-1].append(self._statement(statement, names, function, targets))
                     fresh = statement.opcode[0] in _JUMPS or bool(statement.predicate)
-        return "\n".join(lines)
+        return "\n".join(" ".join(line) for line in lines)
 
     def _statement(
         self, ins: Instruction, names: Names, function: Function, targets: Mapping[str, tuple[str, ...]]

@@ -51,6 +51,14 @@ static std::vector<unsigned char> arena_written;  // one for each byte of the ar
 static std::set<const void *> out_of_bounds_sites, uninitialized_sites;
 static std::set<std::pair<unsigned int, int>> early_exits;
 
+static uintptr_t variables_begin, variables_end;
+
+void set_variables(const unsigned char *const *range) {
+    if (!range) return;
+    variables_begin = reinterpret_cast<uintptr_t>(range[0]);
+    variables_end = reinterpret_cast<uintptr_t>(range[1]);
+}
+
 void begin_case(const Options &chosen) {
     options = chosen;
     active = chosen.bounds || chosen.races || chosen.uninitialized || chosen.trace_blocks;
@@ -239,7 +247,8 @@ void access(uintptr_t address, size_t size, Access kind, Strength strength, cons
         return access_shared(address, size, kind, strength, site);
     Region *region = region_of(address, size);
     if (!region) {  // outside the device's range it is a thread's own stack, or faults by itself
-        if (is_device(reinterpret_cast<void *>(address)))
+        bool beside_variables = address >= variables_begin && address < variables_end;
+        if (is_device(reinterpret_cast<void *>(address)) || beside_variables)
             out_of_bounds(address, size, kind, site, beside(address));
         return;
     }
@@ -312,7 +321,13 @@ void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_bl
 
 // Engine B's accesses: it knows each one's width and strength from the instruction.
 void cudaperf_access(const void *address, unsigned int size, int kind, int strength) {
-    access(reinterpret_cast<uintptr_t>(address), size, static_cast<Access>(kind), static_cast<Strength>(strength), SITE);
+    uintptr_t place = reinterpret_cast<uintptr_t>(address);
+    if (active && options.bounds && place & (size - 1) && !(size & (size - 1)) && position.launch &&
+        out_of_bounds_sites.insert(SITE).second)
+        report_finding("misaligned-access", "error", 0, {SITE},
+                       name_thread(*position.launch, position.block, position.thread) +
+                           text(" accesses %u bytes at {0} at an address that is no multiple of that", size));
+    access(place, size, static_cast<Access>(kind), static_cast<Strength>(strength), SITE);
 }
 
 void cudaperf_fence() {

@@ -21,6 +21,8 @@ enum class Space : uint8_t { global, shared, constant };
 // they do not race with each other. A block's atomics are strong among its own threads only.
 enum class Strength : uint8_t { weak, is_volatile, block_atomic, atomic };
 
+// The range of the device's variables, where the library knows it: what lies in it and in no variable is nobody's.
+void set_variables(const unsigned char *const *range);
 void begin_case(const Options &chosen);
 void end_case();
 void begin_launch(const Launch &launch);

@@ -338,6 +338,7 @@ static uintptr_t load_device(const char *path) {
         add_allocation(reinterpret_cast<uintptr_t>(symbol.address), symbol.size, symbol.name,
                        symbol.constant);
     }
+    checks::set_variables(exported<const unsigned char *>(library, "cudaperf_variables"));
     device.workers = std::max(1u, std::thread::hardware_concurrency());
     Dl_info info;
     dladdr(device.kernels, &info);
