@@ -112,11 +112,8 @@ NEEDS_COMPILER: dict[str, re.Pattern[str]] = {
     "inline assembly": re.compile(r"\b(?:asm|__asm__)\b"),
     "asynchronous copies": re.compile(r"\b(?:memcpy_async|__pipeline_\w+|cuda::(?:pipeline|barrier))"),
     "tensor core fragments": re.compile(r"\b(?:wmma::|nvcuda\b)"),
-    "half precision": re.compile(r"\b(?:__half2?|__nv_bfloat162?|cuda_(?:fp16|bf16))\b"),
 }
-_DEVICE_LIBRARY_HEADER = re.compile(
-    r"cub/|mma\.h|cuda_(?:fp16|bf16)|curand_\w*kernel\.h|curand_\w+\.h|cuda/|cuda_pipeline"
-)
+_DEVICE_LIBRARY_HEADER = re.compile(r"cub/|mma\.h|curand_\w*kernel\.h|curand_\w+\.h|cuda/|cuda_pipeline")
 _LIBRARY = re.compile(r"(cublas|cusparse|cufft|curand|cusolver|cudnn|cutlass|cute|thrust|cuda_fp8|nccl|npp)")
 _CUDA_HEADERS = {
     "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h",
@@ -332,10 +329,7 @@ class _Splitter:
         if _DEVICE_LIBRARY_HEADER.match(name):
             message = f"{name}: needs NVIDIA's compiler"
             self.needs.append(self.source.finding(node, "unsupported", message, COMPILER_REMEDY))
-            if name.startswith(("cuda_fp16", "cuda_bf16")):
-                self.host.append((node.start_byte, node.end_byte, b'#include "host_half.h"\n'))
-            else:
-                self._drop(self.host, node)
+            self._drop(self.host, node)
         elif _LIBRARY.match(name):
             self._refuse(node, f"{name}: libraries are not supported", "write the kernel out")
         elif not path.startswith("<"):

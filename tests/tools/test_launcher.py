@@ -107,7 +107,6 @@ SAMPLES = {
     "grid-wide synchronization": "auto g = this_grid();",
     "asynchronous copies": "memcpy_async(0, 0);",
     "tensor core fragments": "wmma::fill();",
-    "half precision": "__half h;",
     "device lambdas": "auto f = [=] __device__ (int i) { return i; };",
 }
 

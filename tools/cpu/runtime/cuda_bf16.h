@@ -2,7 +2,7 @@
 #pragma once
 #include "small_float.h"
 
-CUDAPERF_SMALL_FLOAT(__nv_bfloat16, Bfloat16)
+CUDAPERF_SMALL_FLOAT(__nv_bfloat16, from_bfloat, to_bfloat)
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 

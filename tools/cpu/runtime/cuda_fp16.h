@@ -2,7 +2,7 @@
 #pragma once
 #include "small_float.h"
 
-CUDAPERF_SMALL_FLOAT(__half, Half)
+CUDAPERF_SMALL_FLOAT(__half, from_half, to_half)
 typedef __half half;
 typedef __half2 half2;
 

@@ -1,54 +1,7 @@
 // 16-bit floating-point types for both parts: computed in float, and rounded once.
 #pragma once
+#include "half.h"
 #include "types.h"
-
-namespace cudaperf {
-
-inline float float_of(uint32_t bits) {
-    float value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-}
-inline uint32_t bits_of(float value) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// IEEE 754 binary16.
-struct Half {
-    static float widened(uint16_t bits) {
-        uint32_t magnitude = (bits & 0x7fffu) << 13;
-        uint32_t scaled = bits_of(float_of(magnitude) * 0x1p112f);
-        if (magnitude >= 0x0f80'0000) scaled |= 0x7f80'0000;  // infinities and NaN
-        return float_of(scaled | (bits & 0x8000u) << 16);
-    }
-    static uint16_t rounded(float value) {
-        uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fff'ffff;
-        uint32_t result;
-        if (magnitude > 0x7f80'0000)
-            return 0x7fff;
-        else if (magnitude >= 0x477f'f000)  // beyond the largest value by half a unit
-            result = 0x7c00;
-        else if (magnitude < 0x3880'0000)  // subnormal: the addition rounds at its last place
-            result = bits_of(float_of(magnitude) + 0.5f) - 0x3f00'0000;
-        else
-            result = (magnitude + 0xfff + (magnitude >> 13 & 1) - 0x3800'0000) >> 13;
-        return static_cast<uint16_t>(sign | result);
-    }
-};
-
-// The upper half of a float.
-struct Bfloat16 {
-    static float widened(uint16_t bits) { return float_of(static_cast<uint32_t>(bits) << 16); }
-    static uint16_t rounded(float value) {
-        uint32_t bits = bits_of(value);
-        if ((bits & 0x7fff'ffff) > 0x7f80'0000) return 0x7fff;
-        return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-    }
-};
-
-}  // namespace cudaperf
 
 #define CUDAPERF_SMALL_OPERATOR(type, name, op)                                                              \
     inline type operator op(type a, type b) { return type(static_cast<float>(a) op static_cast<float>(b)); } \
@@ -71,18 +24,18 @@ struct Bfloat16 {
     }                                                                                                        \
     inline type##2 h2##name(type##2 v) { return {h##name(v.x), h##name(v.y)}; }
 
-#define CUDAPERF_SMALL_FLOAT(type, Format)                                                                   \
+#define CUDAPERF_SMALL_FLOAT(type, widen, round)                                                             \
     struct alignas(2) type {                                                                                 \
         type() = default;                                                                                    \
-        type(float value) : bits(cudaperf::Format::rounded(value)) {}                                        \
-        type(double value) : type(static_cast<float>(value)) {}                                              \
-        type(int value) : type(static_cast<float>(value)) {}                                                 \
-        type(unsigned int value) : type(static_cast<float>(value)) {}                                        \
-        type(long value) : type(static_cast<float>(value)) {}                                                \
-        type(unsigned long value) : type(static_cast<float>(value)) {}                                       \
-        type(long long value) : type(static_cast<float>(value)) {}                                           \
-        type(unsigned long long value) : type(static_cast<float>(value)) {}                                  \
-        operator float() const { return cudaperf::Format::widened(bits); }                                   \
+        type(float value) : type(static_cast<double>(value)) {}                                              \
+        type(double value) : bits(cudaperf::round(value)) {}                                                 \
+        type(int value) : type(static_cast<double>(value)) {}                                                \
+        type(unsigned int value) : type(static_cast<double>(value)) {}                                       \
+        type(long value) : type(static_cast<double>(value)) {}                                               \
+        type(unsigned long value) : type(static_cast<double>(value)) {}                                      \
+        type(long long value) : type(static_cast<double>(value)) {}                                          \
+        type(unsigned long long value) : type(static_cast<double>(value)) {}                                 \
+        operator float() const { return cudaperf::widen(bits); }                                             \
         static type from_bits(uint16_t bits) {                                                               \
             type result;                                                                                     \
             result.bits = bits;                                                                              \
@@ -116,7 +69,7 @@ struct Bfloat16 {
     inline type##2 __hmax2(type##2 a, type##2 b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }            \
     inline type##2 __hmin2(type##2 a, type##2 b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }            \
     inline type __hfma(type a, type b, type c) {                                                             \
-        return type(fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));              \
+        return type(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));               \
     }                                                                                                        \
     inline type##2 __hfma2(type##2 a, type##2 b, type##2 c) {                                                \
         return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)};                                               \
