@@ -1,5 +1,5 @@
 // Recursion without end.
-// expect: crash
+// expect: stack-overflow
 #include <cstdio>
 __device__ int deep(volatile int *v, int n) {
     int a[64];

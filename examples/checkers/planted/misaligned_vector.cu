@@ -4,7 +4,7 @@
 __global__ void k(float *x) {
     if (threadIdx.x < 8) {
         float4 v = *reinterpret_cast<float4 *>(x + 1 + 4 * threadIdx.x);  // <--
-        x[threadIdx.x] = v.x;
+        x[48 + threadIdx.x] = v.x + v.y + v.z + v.w;
     }
 }
 int main() {

@@ -40,10 +40,25 @@ struct Device {
 
 static Device device;
 
+static bool in_device_code(const void *place) {
+    Dl_info here, code;
+    return dladdr(place, &here) && dladdr(device.kernels, &code) && here.dli_fbase == code.dli_fbase;
+}
+
+// The candidate's place of a signal: where it came, or else the nearest return address on the stack that lies in the
+// candidate, for it may have come in a function of ours.
+static const void *site_of(void *context) {
+    const void *site = reinterpret_cast<void *>(program_counter(context) + 1);  // sites are return addresses
+    void *const *stack = reinterpret_cast<void *const *>(stack_pointer(context));
+    for (int i = 0; stack && !in_device_code(site) && i < 128; i++)
+        if (in_device_code(stack[i])) return stack[i];
+    return site;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
     uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
-    const void *site = reinterpret_cast<void *>(program_counter(context) + 1);  // sites are return addresses
-    constexpr uintptr_t margin = uintptr_t{16} << 30;
+    const void *site = site_of(context);
+    constexpr uintptr_t margin = uintptr_t{16} << 30, near_stack = 64 << 10;
     bool memory = number == SIGSEGV || number == SIGBUS;
     if (!position.launch) fail("crash");
     std::string who = name_thread(*position.launch, position.block, position.thread);
@@ -56,9 +71,9 @@ static void on_signal(int number, siginfo_t *info, void *context) {
         report_finding("out-of-bounds", "error", 0, {site}, who + " accesses " + where + " at {0}");
         fail("out-of-bounds");
     }
-    if (memory && overflows_stack(info->si_addr))
-        report_finding("stack-overflow", "error", 0, {site},
-                       who + " needs more than 128 KiB of local memory at {0}");
+    uintptr_t from_stack = address - stack_pointer(context) + near_stack;
+    if (memory && (overflows_stack(info->si_addr) || from_stack < 2 * near_stack))
+        report_finding("stack-overflow", "error", 0, {site}, who + " needs more local memory than its stack has at {0}");
     else if (memory && address > 4096)
         report_finding(
             "crash", "error", 0, {site},

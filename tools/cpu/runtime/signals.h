@@ -27,4 +27,15 @@ inline uintptr_t program_counter([[maybe_unused]] void *context) {
 #endif
 }
 
+// The stack pointer at that instruction; 0 where this machine's layout is not known.
+inline uintptr_t stack_pointer([[maybe_unused]] void *context) {
+#if defined(__linux__) && defined(__x86_64__)
+    return static_cast<uintptr_t>(static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__linux__) && defined(__aarch64__)
+    return static_cast<ucontext_t *>(context)->uc_mcontext.sp;
+#else
+    return 0;
+#endif
+}
+
 }  // namespace cudaperf
