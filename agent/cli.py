@@ -132,6 +132,13 @@ def emulate(
     trace: Annotated[bool, typer.Option("--trace", help="Count memory requests by source line.")] = False,
     include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of headers.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", help="A macro: NAME or NAME=VALUE.")] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            envvar="CUDAPERF_ENGINE",
+            help="How kernels come to the CPU: source, ptx (exact widths and operations; needs nvcc), or auto.",
+        ),
+    ] = "auto",
     seconds: Annotated[float, typer.Option(min=0.1, help="The longest that the program may run.")] = 300.0,
     json: Annotated[
         bool, typer.Option("--json", help="Write output and findings as one JSON document.")
@@ -146,6 +153,7 @@ def emulate(
         arguments,
         includes=include or [],
         macros=define or [],
+        engine=engine,
         check=check,
         trace=trace,
         seconds=seconds,

@@ -6,11 +6,13 @@ import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import cast, get_args
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..tools.cpu.build import Engine
 from ..tools.cpu.device import CpuDevice
 from ..tools.device import Checks, KernelCounts, ProgramRun
 from ..tools.output import difference
@@ -29,6 +31,7 @@ def emulate(
     *,
     includes: Sequence[Path],
     macros: Sequence[str],
+    engine: str,
     check: str,
     trace: bool,
     seconds: float,
@@ -39,6 +42,9 @@ def emulate(
         if path.suffix not in (".cu", ".cpp", ".cc", ".cxx", ".c"):
             raise UsageError(f"{path}: not a CUDA or C++ source")
     wanted = _checkers(check)
+    if engine not in get_args(Engine):
+        raise UsageError(f"--engine {engine}: use {', '.join(get_args(Engine))}")
+    device = CpuDevice(cast(Engine, engine))
     try:
         program = read_program(sources, includes, macros)
     except PreprocessorError as error:
@@ -54,7 +60,7 @@ def emulate(
 
     def run(checks: Checks, captured: bool) -> ProgramRun:
         readable = [p.parent for a in arguments if (p := Path(a).absolute()).exists()]
-        return CpuDevice().emulate(
+        return device.emulate(
             program, arguments, seconds, checks, Path.cwd(), readable=readable, captured=captured
         )
 
@@ -112,6 +118,8 @@ def _narrate(ran: ProgramRun, findings: Sequence[Finding], trace: bool) -> None:
     if trace:
         for counts in ran.counts:
             console.print(_table(counts))
+            if counts.operations is not None:
+                console.print(_operations(counts))
 
 
 def _shortened(message: str, finding: Finding) -> str:
@@ -146,4 +154,14 @@ def _table(counts: KernelCounts) -> Table:
             f"{access.ideal_sectors / requests:.2f}",
             f"{access.lanes / requests:.1f}",
         )
+    return table
+
+
+def _operations(counts: KernelCounts) -> Table:
+    """Instructions by class over the kernel's launches, with the mean of active lanes."""
+    table = Table("instructions", "threads", "warps", "active lanes", title_justify="left")
+    for kind in sorted({o.type for o in counts.operations or ()}):
+        lanes = sum(o.lanes for o in counts.operations or () if o.type == kind)
+        warps = sum(o.warps for o in counts.operations or () if o.type == kind)
+        table.add_row(kind, str(lanes), str(warps), f"{lanes / max(warps, 1):.1f}")
     return table
