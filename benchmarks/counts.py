@@ -1,8 +1,8 @@
 """Holds the CPU device's counts of `counts.cu` against NVIDIA's profiler.
 
-    python benchmarks/counts.py ours ours.json             # on any machine with nvcc
-    python benchmarks/counts.py profiler profiler.json     # where a GPU and ncu are
-    python benchmarks/counts.py compare ours.json profiler.json
+python benchmarks/counts.py ours ours.json             # on any machine with nvcc
+python benchmarks/counts.py profiler profiler.json     # where a GPU and ncu are
+python benchmarks/counts.py compare ours.json profiler.json
 """
 
 from __future__ import annotations
@@ -59,7 +59,15 @@ def ours() -> list[dict]:
 
 def profiler() -> list[dict]:
     subprocess.run(["nvcc", "-O3", "-arch=native", "-lineinfo", "-o", "counts.out", SOURCE], check=True)
-    command = ["ncu", "--csv", "--clock-control", "none", "--metrics", ",".join(METRICS.values()), "./counts.out"]
+    command = [
+        "ncu",
+        "--csv",
+        "--clock-control",
+        "none",
+        "--metrics",
+        ",".join(METRICS.values()),
+        "./counts.out",
+    ]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = text.splitlines()
     begin = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
