@@ -93,11 +93,8 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
     name: (re.compile(pattern), remedy)
     for name, pattern, remedy in (
         ("managed variables", r"\b__managed__\b", "use cudaMallocManaged"),
-        (
-            "textures and surfaces",
-            r"\b(?:tex[123]D\w*|texture\s*<|surf[123]D\w*|cudaTextureObject_t)",
-            "read arrays",
-        ),
+        ("texture references", r"\btexture\s*<", "use a texture object"),
+        ("mipmapped textures and gathers", r"\b(?:cudaMipmappedArray\w*|tex2Dgather)\b", "read arrays"),
         ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
         ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t)\b", "launch with <<<...>>>"),
         ("conditional graph nodes", r"\bcudaGraph(?:Set)?Conditional\w*\b", "decide on the host"),

@@ -194,3 +194,100 @@ int main() {
 }
 """.replace("KIND", kind)
     assert printed(tmp_path, text).split() == ["2.25", "1.5", "2.25"]
+
+
+TEXTURE = """#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void fetch(cudaTextureObject_t t, const float *at, float *out) {
+    out[threadIdx.x] = tex2D<float>(t, at[2 * threadIdx.x], at[2 * threadIdx.x + 1]);
+}
+int main() {
+    const int w = 7, h = 5, n = 64;
+    static float image[w * h], at[2 * n], out[n], *x, *y;
+    FILE *file = fopen("in", "rb");
+    fread(image, 4, w * h, file), fread(at, 4, 2 * n, file);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray *array;
+    cudaMallocArray(&array, &format, w, h);
+    cudaMemcpy2DToArray(array, 0, 0, image, w * 4, w * 4, h, cudaMemcpyHostToDevice);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc description = {};
+    description.addressMode[0] = description.addressMode[1] = MODE;
+    description.filterMode = FILTER;
+    description.normalizedCoords = 1;
+    cudaTextureObject_t t;
+    cudaCreateTextureObject(&t, &resource, &description, nullptr);
+    cudaMalloc(&x, sizeof at), cudaMalloc(&y, sizeof out);
+    cudaMemcpy(x, at, sizeof at, cudaMemcpyHostToDevice);
+    fetch<<<1, n>>>(t, x, y);
+    cudaMemcpy(out, y, sizeof out, cudaMemcpyDeviceToHost);
+    file = fopen("out", "wb");
+    fwrite(out, 4, n, file), fclose(file);
+}
+"""
+PADDING = {"Wrap": "wrap", "Clamp": "edge", "Mirror": "symmetric", "Border": "constant"}
+
+
+@pytest.mark.parametrize("mode", PADDING)
+@pytest.mark.parametrize("linear", [False, True])
+def test_textures_are_addressed_and_filtered_as_the_programming_guide_says(tmp_path, mode, linear):
+    draw = np.random.default_rng(3)
+    image = draw.random((5, 7), np.float32)
+    at = draw.uniform(-0.9, 1.9, (64, 2)).astype(np.float32)
+    with (tmp_path / "in").open("wb") as file:
+        image.tofile(file)
+        at.tofile(file)
+    text = TEXTURE.replace("MODE", f"cudaAddressMode{mode}")
+    printed(tmp_path, text.replace("FILTER", f"cudaFilterMode{'Linear' if linear else 'Point'}"))
+    around = np.pad(image, 16, PADDING[mode])
+    x, y = at[:, 0] * np.float32(7), at[:, 1] * np.float32(5)
+    if linear:
+        x, y = x - np.float32(0.5), y - np.float32(0.5)
+    i, j = np.floor(x).astype(int), np.floor(y).astype(int)
+    a, b = (np.rint((v - np.floor(v)) * 256) / 256 if linear else 0 * v for v in (x, y))
+
+    def texel(i, j):
+        return around[j + 16, i + 16]
+
+    expected = (1 - a) * (1 - b) * texel(i, j) + a * (1 - b) * texel(i + 1, j)
+    expected += (1 - a) * b * texel(i, j + 1) + a * b * texel(i + 1, j + 1)
+    np.testing.assert_allclose(np.fromfile(tmp_path / "out", np.float32), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_copy_into_an_array_counts_texels_and_a_surface_counts_bytes(tmp_path):
+    text = """#include <cstdio>
+#include <vector>
+#include <cuda_runtime.h>
+__global__ void shift(cudaSurfaceObject_t s, int layers) {
+    for (int z = 0; z < layers; z++) {
+        float2 v = surf3Dread<float2>(s, threadIdx.x * sizeof(float2), 1, z);
+        surf3Dwrite(make_float2(v.y, v.x), s, threadIdx.x * sizeof(float2), 1, z);
+    }
+}
+int main() {
+    std::vector<float2> data(4 * 3 * 2), back(data.size());
+    for (size_t i = 0; i < data.size(); i++) data[i] = make_float2(i, i + 0.5f);
+    cudaExtent extent = make_cudaExtent(4, 3, 2);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
+    cudaArray_t array;
+    cudaMalloc3DArray(&array, &format, extent, cudaArraySurfaceLoadStore);
+    cudaMemcpy3DParms p = {};
+    p.srcPtr = make_cudaPitchedPtr(data.data(), 4 * sizeof(float2), 4, 3);
+    p.dstArray = array, p.extent = extent, p.kind = cudaMemcpyHostToDevice;
+    cudaMemcpy3D(&p);
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaSurfaceObject_t s;
+    cudaCreateSurfaceObject(&s, &resource);
+    shift<<<1, 4>>>(s, 2);
+    cudaMemcpy3DParms q = {};
+    q.srcArray = array, q.dstPtr = make_cudaPitchedPtr(back.data(), 4 * sizeof(float2), 4, 3);
+    q.extent = extent, q.kind = cudaMemcpyDeviceToHost;
+    cudaMemcpy3D(&q);
+    printf("%g %g %g", back[3].x, back[4].x, back[19].y);
+}
+"""
+    assert printed(tmp_path, text).split() == ["3", "4.5", "19"]

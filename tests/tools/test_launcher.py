@@ -98,7 +98,8 @@ def test_broken_contracts_are_told_with_their_place(text, message, line):
 SAMPLES = {
     "inline assembly": 'asm volatile("bar.sync 0;");',
     "managed variables": "__managed__ float p;",
-    "textures and surfaces": "cudaTextureObject_t t;",
+    "texture references": "texture<float, 2> t;",
+    "mipmapped textures and gathers": "cudaMipmappedArray_t a;",
     "cooperative launches": "cudaLaunchCooperativeKernel((void *)k, 1, 1, nullptr, 0, 0);",
     "launch attributes": "cudaLaunchConfig_t c;",
     "conditional graph nodes": "cudaGraphConditionalHandle h;",

@@ -161,3 +161,4 @@ CUDAPERF_INLINE void *operator new[](size_t, void *place) noexcept { return plac
 #include "device_warp.h"
 #include "device_atomics.h"
 #include "device_math.h"
+#include "device_texture.h"

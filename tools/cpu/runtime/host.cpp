@@ -202,14 +202,20 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
     return cudaSuccess;
 }
 
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) {
-    if (!p || !p->dstPtr.ptr || !p->srcPtr.ptr) return cudaErrorInvalidValue;
-    for (size_t z = 0; z < p->extent.depth; z++) {
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters) {
+    if (!parameters) return cudaErrorInvalidValue;
+    cudaMemcpy3DParms p = *parameters;
+    // With an array the extent counts its texels.
+    if (p.srcArray || p.dstArray) p.extent.width *= texel_bytes(p.srcArray ? p.srcArray : p.dstArray);
+    if (p.srcArray) p.srcPtr = pitched(p.srcArray), p.srcPos.x *= texel_bytes(p.srcArray);
+    if (p.dstArray) p.dstPtr = pitched(p.dstArray), p.dstPos.x *= texel_bytes(p.dstArray);
+    if (!p.dstPtr.ptr || !p.srcPtr.ptr) return cudaErrorInvalidValue;
+    for (size_t z = 0; z < p.extent.depth; z++) {
         auto start = [z](const cudaPitchedPtr &ptr, const cudaPos &pos) {
             return static_cast<char *>(ptr.ptr) + ((pos.z + z) * ptr.ysize + pos.y) * ptr.pitch + pos.x;
         };
-        cudaError_t failed = cudaMemcpy2D(start(p->dstPtr, p->dstPos), p->dstPtr.pitch, start(p->srcPtr, p->srcPos),
-                                          p->srcPtr.pitch, p->extent.width, p->extent.height, p->kind);
+        cudaError_t failed = cudaMemcpy2D(start(p.dstPtr, p.dstPos), p.dstPtr.pitch, start(p.srcPtr, p.srcPos),
+                                          p.srcPtr.pitch, p.extent.width, p.extent.height, p.kind);
         if (failed) return failed;
     }
     return cudaSuccess;

@@ -361,5 +361,6 @@ constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, c
 
 #include "host_memory.h"
 #include "host_graph.h"
+#include "host_texture.h"
 
 namespace cooperative_groups {}

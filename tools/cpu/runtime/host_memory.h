@@ -37,10 +37,10 @@ struct cudaPitchedPtr {
     size_t pitch, xsize, ysize;
 };
 struct cudaMemcpy3DParms {
-    void *srcArray;
+    cudaArray_t srcArray;
     cudaPos srcPos;
     cudaPitchedPtr srcPtr;
-    void *dstArray;
+    cudaArray_t dstArray;
     cudaPos dstPos;
     cudaPitchedPtr dstPtr;
     cudaExtent extent;

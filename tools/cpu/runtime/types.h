@@ -40,6 +40,9 @@ struct CUstream_st;
 struct CUevent_st;
 typedef CUstream_st *cudaStream_t;
 typedef CUevent_st *cudaEvent_t;
+struct cudaArray;
+typedef cudaArray *cudaArray_t;
+typedef const cudaArray *cudaArray_const_t;
 
 #define __host__
 #define __global__
