@@ -363,4 +363,8 @@ constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, c
 #include "host_graph.h"
 #include "host_texture.h"
 
+// Namespaces of device code that a whole program may open.
 namespace cooperative_groups {}
+namespace nvcuda {
+namespace wmma {}
+}  // namespace nvcuda

@@ -44,6 +44,8 @@
         uint16_t bits;                                                                                       \
     };                                                                                                       \
     struct alignas(4) type##2 {                                                                              \
+        type##2() = default;                                                                                 \
+        type##2(type x, type y) : x(x), y(y) {}                                                              \
         type x, y;                                                                                           \
     };                                                                                                       \
     CUDAPERF_SMALL_OPERATOR(type, __hadd, +)                                                                 \
