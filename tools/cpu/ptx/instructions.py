@@ -703,7 +703,7 @@ FAMILIES: dict[str, Callable[[Instruction, Names], str]] = {
     "cnot": _unary("({a} == 0 ? 1 : 0)"), "shl": _shift, "shr": _shift, "shf": _funnel,
     "lop3": _bits("logic<u32>({0}, {1}, {2}, {3})", 3), "prmt": _bits("permuted({0}, {1}, {2})", 3),
     "bfe": _bits("extract<{t}>({0}, {1}, {2})", 1), "bfi": _bits("insert<{t}>({0}, {1}, {2}, {3})", 2),
-    "bfind": _find_bit, "brev": _unary("reversed({a})"),
+    "bmsk": _bits("mask_of({0}, {1})", 1), "bfind": _find_bit, "brev": _unary("reversed({a})"),
     "popc": _unary("__builtin_popcountll({a})", "u32"),
     "clz": _unary("({a} ? __builtin_clzll({a}) - (64 - {w}) : {w})", "u32"),
     "sad": _bits("({0} > {1} ? {0} - {1} : {1} - {0}) + {2}", 3), "dp4a": _dot_product, "dp2a": _dot_product,

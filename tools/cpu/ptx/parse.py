@@ -105,7 +105,11 @@ def parse(text: str, lines: Mapping[str, int]) -> Module:
 class _Parser:
     def __init__(self, text: str, lines: Mapping[str, int]) -> None:
         self.text = re.sub(r"//[^\n]*", "", text.partition("\n.section")[0] + "\n")
-        self.bases = {n: lines[f] for n, f in _FILE.findall(text) if f in lines}
+        own = {
+            n: next((f for f in lines if path == f or path.endswith(f"/{f}")), None)
+            for n, path in _FILE.findall(text)
+        }
+        self.bases = {n: lines[f] for n, f in own.items() if f is not None}
         self.line = 0
 
     def module(self) -> Module:

@@ -164,6 +164,10 @@ template <typename T> PTX_INLINE T insert(T a, T b, u32 begin, u32 length) {
         b = static_cast<T>((b & ~(T(1) << (begin + i))) | (T(a >> i & 1) << (begin + i)));
     return b;
 }
+PTX_INLINE u32 mask_of(u32 begin, u32 length) {
+    u64 ones = length >= 32 ? 0xffffffffu : (u64{1} << length) - 1;
+    return begin >= 32 ? 0 : static_cast<u32>(ones << begin);
+}
 PTX_INLINE u32 permuted(u32 a, u32 b, u32 selection) {
     u64 bytes = u64(b) << 32 | a;
     u32 result = 0;
