@@ -120,7 +120,7 @@ _CUDA_HEADERS = {
 }  # fmt: skip
 _DEVICE_HEADERS = {
     "cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h", "cuda_fp16.h",
-    "cuda_bf16.h",
+    "cuda_bf16.h", "cuComplex.h",
 }  # fmt: skip
 # Names of the standard library that device code has.
 _HOST_LIBRARY = re.compile(
@@ -135,6 +135,9 @@ _DEVICE_LIBRARY = {
     "limits": re.compile(r"\bstd::numeric_limits\b"),
 }
 COMPILER_REMEDY = "pip install 'cudaperf-agent[cuda]', or put nvcc on the PATH"
+_NAMES = {"using_declaration", "alias_declaration", "type_definition"}
+# No macro, since the standard library spells its own attribute like that.
+_NOINLINE, _ATTRIBUTE = re.compile(r"(?<![\w(])__noinline__\b(?!\s*\))"), "__attribute__((noinline))"
 _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 
 
@@ -212,11 +215,13 @@ class _Splitter:
             shadows = "".join(f"(const void *)&{s.name}, " for s in self.symbols)
             line = f'#line 1 "{self.source.name}"\n'
             host = (
-                line + apply_edits(self.source.data, self.host).decode() + '\n#line 1 "symbols"\n'
+                line
+                + _NOINLINE.sub(_ATTRIBUTE, apply_edits(self.source.data, self.host).decode())
+                + '\n#line 1 "symbols"\n'
                 f'extern "C" const void *const cudaperf_shadows[] = {{{shadows}nullptr}};\n'
                 f'extern "C" const int cudaperf_shadow_count = {len(self.symbols)};\n'
             )
-            device = apply_edits(self.source.data, self.device).decode()
+            device = _NOINLINE.sub(_ATTRIBUTE, apply_edits(self.source.data, self.device).decode())
             headers = [h for h, names in _DEVICE_LIBRARY.items() if names.search(device)]
             device = "".join(f"#include <{h}>\n" for h in headers) + line + device + "\n"
         return Split(
@@ -284,11 +289,14 @@ class _Splitter:
         elif node.type in _TYPES:
             members = [m for m in walk(node) if m.type == "function_definition"]
             edits = [e for m in members for e in self._place_member(m)]
+            for member in members:
+                if "__device__" not in head(self.source, member):
+                    self._place_calls(item, member, on_device=False)
             if _HOST_LIBRARY.search(self._rest(node, edits)):
                 self._drop(self.device, item.outer)
             else:
                 self.device += edits
-        elif node.type == "using_declaration" and _HOST_LIBRARY.search(text):
+        elif node.type in _NAMES and _HOST_LIBRARY.search(text):
             self._drop(self.device, item.outer)
 
     @staticmethod
@@ -309,14 +317,15 @@ class _Splitter:
         """
         words = head(self.source, member)
         body = member.child_by_field_name("body")
-        template = member.parent if member.parent and member.parent.type == "template_declaration" else member
+        around = member.parent
+        whole = around if around and around.type in ("template_declaration", "friend_declaration") else member
         if self._device_only(words):
-            self._drop(self.host, template)
+            self._drop(self.host, whole)
         elif body is not None and not words & {"__device__", "constexpr"}:
             initializers = next((c for c in member.children if c.type == "field_initializer_list"), body)
             signature = self.source.data[member.start_byte : initializers.start_byte].decode()
             if _HOST_LIBRARY.search(signature):
-                return [(template.start_byte, template.end_byte, b"")]
+                return [(whole.start_byte, whole.end_byte, b"")]
             return [(initializers.start_byte, body.end_byte, b";")]
         return []
 
@@ -327,7 +336,9 @@ class _Splitter:
             message = f"{name}: needs NVIDIA's compiler"
             self.needs.append(self.source.finding(node, "unsupported", message, COMPILER_REMEDY))
             # The matrix header declares half precision, which the host uses as well.
-            self.host.append((node.start_byte, node.end_byte, b"#include <cuda_fp16.h>" if name == "mma.h" else b""))
+            self.host.append(
+                (node.start_byte, node.end_byte, b"#include <cuda_fp16.h>" if name == "mma.h" else b"")
+            )
         elif _LIBRARY.match(name):
             self._refuse(node, f"{name}: libraries are not supported", "write the kernel out")
         elif not path.startswith("<"):
@@ -353,7 +364,9 @@ class _Splitter:
             self._drop(self.device, item.outer)
         if body is None:
             return
-        on_device = bool(words & {"__global__", "__device__"})
+        self._place_calls(item, body, on_device=bool(words & {"__global__", "__device__"}))
+
+    def _place_calls(self, item: Item, body: tree_sitter.Node, *, on_device: bool) -> None:
         for call in walk(body):
             if call.type == "call_expression":
                 self._place_call(item, call, on_device)

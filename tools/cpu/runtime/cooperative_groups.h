@@ -65,6 +65,42 @@ template <unsigned int N> class thread_block_tile {
     static int all(int predicate, CUDAPERF_LINE) { return __all_sync(mask(), predicate, line); }
 };
 
+// The lanes of a warp that ran together when the group was made.
+class coalesced_group {
+    unsigned int mask;
+
+    unsigned int lane_of(unsigned int rank) const {
+        unsigned int left = mask;
+        for (; rank && left; rank--) left &= left - 1;
+        return left ? static_cast<unsigned int>(__builtin_ctz(left)) : cudaperf_lane();
+    }
+
+  public:
+    explicit coalesced_group(unsigned int mask) : mask(mask) {}
+    unsigned int size() const { return static_cast<unsigned int>(__builtin_popcount(mask)); }
+    unsigned int num_threads() const { return size(); }
+    unsigned int thread_rank() const {
+        return static_cast<unsigned int>(__builtin_popcount(mask & ((1u << cudaperf_lane()) - 1)));
+    }
+    void sync(CUDAPERF_LINE) const { __syncwarp(mask, line); }
+    template <typename T> T shfl(T value, unsigned int rank, CUDAPERF_LINE) const {
+        int lane = static_cast<int>(lane_of(rank));
+        return by_words(value, [=, *this](auto word) { return __shfl_sync(mask, word, lane, 32, line); });
+    }
+    template <typename T> T shfl_down(T value, unsigned int distance, CUDAPERF_LINE) const {
+        unsigned int rank = thread_rank() + distance;
+        return shfl(value, rank < size() ? rank : thread_rank(), line);
+    }
+    template <typename T> T shfl_up(T value, unsigned int distance, CUDAPERF_LINE) const {
+        unsigned int rank = thread_rank();
+        return shfl(value, rank < distance ? rank : rank - distance, line);
+    }
+    int any(int predicate, CUDAPERF_LINE) const { return __any_sync(mask, predicate, line); }
+    int all(int predicate, CUDAPERF_LINE) const { return __all_sync(mask, predicate, line); }
+};
+
+inline coalesced_group coalesced_threads(CUDAPERF_LINE) { return coalesced_group(__activemask(line)); }
+
 template <unsigned int N, typename Group> thread_block_tile<N> tiled_partition(const Group &) { return {}; }
 
 template <typename Group> void sync(const Group &group, CUDAPERF_LINE) { group.sync(line); }

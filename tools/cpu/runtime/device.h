@@ -12,6 +12,8 @@
 #define __CUDA_ARCH__ 900
 
 constexpr int warpSize = 32;
+// Structures of both sides may hold one.
+typedef struct _IO_FILE FILE;
 
 // Kernels take these as hidden parameters, so that loops over threads vectorize; functions that they call see
 // the thread-local ones.

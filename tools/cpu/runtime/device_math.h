@@ -137,18 +137,7 @@ CUDAPERF_INLINE long long __double_as_longlong(double x) {
 CUDAPERF_INLINE double __longlong_as_double(long long x) {
     return cudaperf::from_bits<double>(cudaperf::bits(x));
 }
-CUDAPERF_INLINE int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-CUDAPERF_INLINE int __float2int_rz(float x) { return static_cast<int>(x); }
-CUDAPERF_INLINE int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
-CUDAPERF_INLINE int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
-CUDAPERF_INLINE unsigned int __float2uint_rn(float x) { return static_cast<unsigned int>(rintf(x)); }
-CUDAPERF_INLINE unsigned int __float2uint_rz(float x) { return static_cast<unsigned int>(x); }
-CUDAPERF_INLINE int __double2int_rn(double x) { return static_cast<int>(rint(x)); }
-CUDAPERF_INLINE int __double2int_rz(double x) { return static_cast<int>(x); }
-CUDAPERF_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
-CUDAPERF_INLINE float __int2float_rn(int x) { return static_cast<float>(x); }
-CUDAPERF_INLINE float __uint2float_rn(unsigned int x) { return static_cast<float>(x); }
-CUDAPERF_INLINE double __int2double_rn(int x) { return x; }
+#include "device_casts.h"
 
 CUDAPERF_INLINE int __popc(unsigned int x) { return __builtin_popcount(x); }
 CUDAPERF_INLINE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

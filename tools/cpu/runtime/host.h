@@ -2,10 +2,12 @@
 #pragma once
 #include "types.h"
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS  // C's own headers: the C++ ones cost 0.1 s a build
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include "min_max.h"  // nvcc declares these for host code as well
 
