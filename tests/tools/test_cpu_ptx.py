@@ -15,7 +15,10 @@ INTEGERS = "int n, const unsigned *x, unsigned *y"
 RNG = np.random.default_rng(7)
 
 
-def run(parameters, text, values, checks=Checks(), engine="ptx"):
+PLAIN = Checks()
+
+
+def run(parameters, text, values, checks=PLAIN, engine="ptx"):
     device = CpuDevice(engine)
     watched = bool(checks.bounds or checks.races or checks.uninitialized or checks.trace_blocks)
     build = device.build(function(parameters), candidate(text), checked=watched)
@@ -41,7 +44,8 @@ KERNELS = {
     "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2.5f * x[i] - 1.0f; }",
     "tree": "__global__ void k(int n, const float *x, float *y) { __shared__ float s[128]; int t = threadIdx.x;\n"
     "int i = blockIdx.x * 128 + t; s[t] = i < n ? x[i] : 0; __syncthreads();\n"
-    "for (int h = 64; h > 0; h /= 2) { if (t < h) s[t] += s[t + h]; __syncthreads(); } if (t == 0) y[blockIdx.x] = s[0]; }",
+    "for (int h = 64; h > 0; h /= 2) { if (t < h) s[t] += s[t + h]; __syncthreads(); }\n"
+    "if (t == 0) y[blockIdx.x] = s[0]; }",
     "shuffles": "__global__ void k(int n, const float *x, float *y) { int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "float v = i < n ? x[i] : 0; for (int d = 16; d; d /= 2) v += __shfl_xor_sync(~0u, v, d); if (i < n) y[i] = v; }",
     "atomics": "__global__ void k(int n, const float *x, float *y) { int i = blockIdx.x * blockDim.x + threadIdx.x;\n"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .parse import BYTES, Registers, Scope, Statement, Variable
+from .parse import BYTES, Instruction, Registers, Statement, Variable
 
 C_TYPES = {
     "b8": "u8", "u8": "u8", "s8": "i8", "b16": "u16", "u16": "u16", "s16": "i16", "f16": "u16", "bf16": "u16",
@@ -47,6 +47,20 @@ def bits(type: str) -> int:
     return BYTES[type] * 8
 
 
+def type_of(ins: Instruction) -> str:
+    """The type that an instruction works on: the last that it names."""
+    return next((p for p in reversed(ins.opcode) if p in BYTES), "b32")
+
+
+def has(ins: Instruction, *words: str) -> bool:
+    return any(w in ins.opcode for w in words)
+
+
+def space_of(ins: Instruction) -> str:
+    spaces = ("param", "global", "shared", "local", "const")
+    return next((p for w in ins.opcode if (p := w.partition("::")[0]) in spaces), "generic")
+
+
 @dataclass
 class Names:
     """What the names of one function stand for."""
@@ -70,8 +84,6 @@ class Names:
                     self.memory[name] = c_name(name)
                 case Variable(space="shared", name=name):
                     self.shared.add(name)
-                case Scope():
-                    pass
 
     def register_type(self, name: str) -> str | None:
         if name in self.registers:

@@ -114,8 +114,8 @@ class _Parser:
 
     def module(self) -> Module:
         variables, functions, external = [], [], set()
-        for head, body in self._items():
-            head = " ".join(head.split())
+        for text, body in self._items():
+            head = " ".join(text.split())
             if ".entry" in head or ".func" in head:
                 name, returns, parameters = self._signature(head)
                 if body is None:

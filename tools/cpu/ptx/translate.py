@@ -21,7 +21,6 @@ from .parse import (
     Module,
     Registers,
     Scope,
-    Statement,
     Targets,
     Variable,
     split_operands,
@@ -105,7 +104,8 @@ class _Translator:
             else:
                 rows.append(f'{{"{name}", 0, nullptr, 0, false, nullptr, nullptr}},\n')
         parts.append(
-            f'#line 1 "kernels"\nextern "C" const ::cudaperf::KernelEntry cudaperf_kernels[] = {{\n{"".join(rows)}{{}}}};\n'
+            '#line 1 "kernels"\n'
+            f'extern "C" const ::cudaperf::KernelEntry cudaperf_kernels[] = {{\n{"".join(rows)}{{}}}};\n'
             f'extern "C" const unsigned int cudaperf_kernel_count = {len(kernels)};\n'
             f"{_SECTION} __attribute__((used)) static unsigned char cudaperf_unused[65536] = {{0}};\n"
             f'extern "C" const ::cudaperf::Symbol cudaperf_symbols[] = {{{self._symbols(symbols)}}};\n'
@@ -195,12 +195,9 @@ class _Translator:
                 continue
             self.globals[v.name] = name
             memory.append(f"extern unsigned char {name}[];\n")
-        for v in self.module.variables:
-            if v.space != "shared":
-                memory.append(self._initialized(v))
-        for statement in (s for f in self.module.functions for s in f.body):
-            if isinstance(statement, Variable) and statement.space == "shared" and statement.size:
-                slots.append(self._slot(statement))
+        memory += [self._initialized(v) for v in self.module.variables if v.space != "shared"]
+        inside = [s for f in self.module.functions for s in f.body if isinstance(s, Variable)]
+        slots += [self._slot(v) for v in inside if v.space == "shared" and v.size]
         return "".join(slots), "".join(memory)
 
     def _slot(self, v: Variable) -> str:
@@ -241,7 +238,8 @@ class _Translator:
         waiting = function.name in self.waiting
         base = c_name(function.name)
         block = "nullptr" if waiting else f"{base}_block"
-        return f'{{"{name}", {offset}, {base}_arguments, {len(layout)}, {str(waiting).lower()}, {base}_thread, {block}}},\n'
+        layout_of = f"{offset}, {base}_arguments, {len(layout)}"
+        return f'{{"{name}", {layout_of}, {str(waiting).lower()}, {base}_thread, {block}}},\n'
 
     def _function(self, function: Function) -> str:
         names = Names(globals=self.globals, functions=frozenset(self.functions))
@@ -290,13 +288,15 @@ class _Translator:
             layout.append(f"{{{offset}, {p.size}}}")
             offset += p.size
         text = (
-            f'#line 1 "kernels"\nstatic const ::cudaperf::Argument {base}_arguments[] = {{{", ".join([*layout, "{0, 0}"])}}};\n'
+            '#line 1 "kernels"\n'
+            f"static const ::cudaperf::Argument {base}_arguments[] = {{{', '.join([*layout, '{0, 0}'])}}};\n"
             f"static void {base}_thread(const unsigned char *P, uint3 t, uint3 b, dim3 n, dim3 g) {{\n"
             f"Thread T{{t, b, n, g, static_cast<unsigned char *>(cudaperf_dynamic_shared())}};\n{base}(T, P);\n}}\n"
         )
         if function.name not in self.waiting:
             text += (
-                f"#ifndef CUDAPERF_CHECKED\nstatic void {base}_block(const unsigned char *P, uint3 b, dim3 n, dim3 g) {{\n"
+                "#ifndef CUDAPERF_CHECKED\n"
+                f"static void {base}_block(const unsigned char *P, uint3 b, dim3 n, dim3 g) {{\n"
                 f"Thread T{{{{0, 0, 0}}, b, n, g, static_cast<unsigned char *>(cudaperf_dynamic_shared())}};\n"
                 "for (T.tid.z = 0; T.tid.z < n.z; T.tid.z++)\nfor (T.tid.y = 0; T.tid.y < n.y; T.tid.y++)\n"
                 f"for (T.tid.x = 0; T.tid.x < n.x; T.tid.x++) {base}(T, P);\n}}\n"

@@ -47,9 +47,12 @@ static bool in_device_code(const void *place) {
 
 // The candidate's place of a signal: where it came, or else the nearest return address on the stack that lies in the
 // candidate, for it may have come in a function of ours.
-static const void *site_of(void *context) {
+static const void *site_of(void *context, uintptr_t fault) {
     const void *site = reinterpret_cast<void *>(program_counter(context) + 1);  // sites are return addresses
-    void *const *stack = reinterpret_cast<void *const *>(stack_pointer(context));
+    // Of a stack that overflowed the page of the fault cannot be read.
+    uintptr_t begin = stack_pointer(context), readable = (fault & ~uintptr_t{4095}) + 4096;
+    if (begin < readable && readable - begin <= 64 << 10) begin = readable;
+    void *const *stack = reinterpret_cast<void *const *>(begin);
     for (int i = 0; stack && !in_device_code(site) && i < 128; i++)
         if (in_device_code(stack[i])) return stack[i];
     return site;
@@ -57,7 +60,7 @@ static const void *site_of(void *context) {
 
 static void on_signal(int number, siginfo_t *info, void *context) {
     uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr);
-    const void *site = site_of(context);
+    const void *site = site_of(context, address);
     constexpr uintptr_t margin = uintptr_t{16} << 30, near_stack = 64 << 10;
     bool memory = number == SIGSEGV || number == SIGBUS;
     if (!position.launch) fail("crash");
