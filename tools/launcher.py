@@ -100,7 +100,7 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ("conditional graph nodes", r"\bcudaGraph(?:Set)?Conditional\w*\b", "decide on the host"),
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
-        ("grid-wide synchronization", r"\b(?:this_grid|grid_group)\b", "end the kernel and launch another"),
+        ("grid-wide synchronization", r"\bgrid\w*\s*\.\s*sync\b", "end the kernel and launch another"),
         ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
     )
 }
@@ -126,11 +126,12 @@ _DEVICE_HEADERS = {
 _HOST_LIBRARY = re.compile(
     r"\bstd::(?!(?:abs|fabs|f?min|f?max|swap|sqrt|cbrt|exp2?|expm1|log(?:2|10|1p)?|pow|fmod|hypot|fma|copysign|erfc?"
     r"|a?(?:sin|cos|tan)h?|atan2|floor|ceil|trunc|round|is\w+|size_t|u?int\d+_t|numeric_limits|conditional\w*"
-    r"|enable_if\w*|remove_\w+|decay\w*|integral_constant|true_type|false_type)\b)"
+    r"|enable_if\w*|remove_\w+|decay\w*|integral_constant|true_type|false_type|aligned_\w+|add_\w+|make_(?:un)?signed\w*"
+    r"|common_type\w*|underlying_type\w*)\b)"
 )
 _DEVICE_LIBRARY = {
     "type_traits": re.compile(
-        r"\bstd::(?:is_\w+|conditional|enable_if|remove_|decay|integral_constant|(?:true|false)_type)"
+        r"\bstd::(?:is_\w+|conditional|enable_if|remove_|decay|integral_constant|(?:true|false)_type|aligned_|add_\w+|make_|common_type|underlying_type)"
     ),
     "limits": re.compile(r"\bstd::numeric_limits\b"),
 }
@@ -296,7 +297,7 @@ class _Splitter:
                 self._drop(self.device, item.outer)
             else:
                 self.device += edits
-        elif node.type in _NAMES and _HOST_LIBRARY.search(text):
+        elif node.type == "template_instantiation" or (node.type in _NAMES and _HOST_LIBRARY.search(text)):
             self._drop(self.device, item.outer)
 
     @staticmethod

@@ -140,7 +140,9 @@ def native(program: Program, suites: Path, *, seconds: float) -> Result:
     except subprocess.TimeoutExpired:
         return Result(program.folder, program.half, "timeout", f"{seconds:g} s", None, "", seconds)
     took = round(time.monotonic() - begin, 1)
-    return Result(program.folder, program.half, None, "", done.returncode, done.stdout, took)
+    # Under `emulate` a program's own name is `program`.
+    stdout = done.stdout.replace("./native.out", "program")
+    return Result(program.folder, program.half, None, "", done.returncode, stdout, took)
 
 
 def compared(here: Result, there: Result) -> str:

@@ -105,7 +105,7 @@ SAMPLES = {
     "conditional graph nodes": "cudaGraphConditionalHandle h;",
     "the driver API": "cuMemAlloc(nullptr, 4);",
     "thread block clusters": "auto c = this_cluster();",
-    "grid-wide synchronization": "auto g = this_grid();",
+    "grid-wide synchronization": "auto g = this_grid(); grid.sync();",
     "asynchronous copies": "memcpy_async(0, 0);",
     "tensor core fragments": "wmma::fill();",
     "device lambdas": "auto f = [=] __device__ (int i) { return i; };",

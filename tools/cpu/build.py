@@ -36,7 +36,7 @@ _DEVICE = (
     "-nostdlib", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-math-errno",
     "-fno-trapping-math", "-ffp-contract=off", "-fno-stack-protector",
 )  # fmt: skip
-_PLAIN = ("-O2",)
+_PLAIN = ("-O2", "-fvect-cost-model=dynamic")
 _CHECKED_PTX = ("-O1", "-DCUDAPERF_CHECKED")
 Engine = OneOf["auto", "source", "ptx"]
 # Without scalar replacement a float4 stays one access, as it is on a GPU.
@@ -129,9 +129,15 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
             if findings:
                 return list(findings)
         else:
-            text = rewrite(split.file, split.device, kernels, split.symbols).text
+            rewritten = rewrite(split.file, split.device, kernels, split.symbols)
+            text = rewritten.text
         (folder / "device.cpp").write_text(text)
         found = _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+        if found and not from_ptx and rewritten.fissioned:
+            # Fission takes types apart without knowing them; the plain form says whose fault it is.
+            text = rewrite(split.file, split.device, kernels, split.symbols, fission=False).text
+            (folder / "device.cpp").write_text(text)
+            found = _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
         return found or _foreign_calls(folder / "device.so", split)
 
     ptx: Future[tuple[str, tuple[Finding, ...]]] = Future()
@@ -189,6 +195,7 @@ def _translated(
 def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
     """The kernels' stubs in a host library: names with template arguments (overloads: with parameters), offsets."""
     names = {k.name for k in kernels}
+    plain = {k.name for k in kernels if not k.is_template}
     answer = subprocess.run(
         ["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=True
     )
@@ -197,7 +204,9 @@ def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
         address, kind, symbol = line.split(" ", 2)
         signature = symbol.replace("(anonymous namespace)::", "").removeprefix("void ")
         name = without_parameters(signature)
-        if kind in "tTwW" and name.partition("<")[0] in names and "[clone" not in symbol:
+        # A function of the host may share its name with a template.
+        known = name in plain or ("<" in name and name.partition("<")[0] in names)
+        if kind in "tTwW" and known and "[clone" not in symbol:
             found.setdefault(name, {})[signature] = int(address, 16)
     return {
         name if len(overloads) == 1 else signature: offset
@@ -209,7 +218,8 @@ def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
 @functools.cache
 def _rewriters() -> tuple[Path, ...]:
     """Our own files that decide what the device part becomes."""
-    return tuple(sorted(Path(str(files(__package__))).rglob("*.py")))
+    folder = Path(str(files(__package__)))
+    return (folder.parent / "cuda_source.py", *sorted(folder.rglob("*.py")))
 
 
 class _Failed(Exception):

@@ -15,8 +15,8 @@ C_TYPES = {
 }  # fmt: skip
 _VECTORS = {"%tid": "T.tid", "%ntid": "T.ntid", "%ctaid": "T.ctaid", "%nctaid": "T.nctaid"}
 _SPECIAL = {
-    "%laneid": "lane()",
-    "%warpid": "(cudaperf_thread() / 32)",
+    "%laneid": "lane_of(T)",
+    "%warpid": "(rank_of(T) / 32)",
     "%nwarpid": "32u",
     "%smid": "0u",
     "%nsmid": "132u",
@@ -25,11 +25,11 @@ _SPECIAL = {
     "%clock_hi": "static_cast<u32>(cudaperf_clock() >> 32)",
     "%clock64": "cudaperf_clock()",
     "%globaltimer": "cudaperf_clock()",
-    "%lanemask_eq": "(1u << lane())",
-    "%lanemask_lt": "((1u << lane()) - 1)",
-    "%lanemask_le": "((2u << lane()) - 1)",
-    "%lanemask_gt": "~((2u << lane()) - 1)",
-    "%lanemask_ge": "~((1u << lane()) - 1)",
+    "%lanemask_eq": "(1u << lane_of(T))",
+    "%lanemask_lt": "((1u << lane_of(T)) - 1)",
+    "%lanemask_le": "((2u << lane_of(T)) - 1)",
+    "%lanemask_gt": "~((2u << lane_of(T)) - 1)",
+    "%lanemask_ge": "~((1u << lane_of(T)) - 1)",
     "WARP_SZ": "32u",
 }
 

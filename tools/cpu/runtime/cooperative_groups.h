@@ -19,6 +19,27 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
+// The whole launch: its blocks run one after the other, so that they cannot wait for each other.
+class grid_group {
+  public:
+    static unsigned long long size() {
+        return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z * thread_block::size();
+    }
+    static unsigned long long num_threads() { return size(); }
+    static unsigned long long block_rank() {
+        return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    }
+    static unsigned long long thread_rank() {
+        return block_rank() * thread_block::size() + thread_block::thread_rank();
+    }
+    static dim3 group_dim() { return gridDim; }
+    static dim3 dim_blocks() { return gridDim; }
+    static bool is_valid() { return false; }
+    static void sync(CUDAPERF_LINE) { cudaperf_trap("grid-wide synchronization is not supported", line); }
+};
+
+inline grid_group this_grid() { return {}; }
+
 // Applies a warp function to each word of a value of any size.
 template <typename T, typename Exchange> T by_words(T value, Exchange exchange) {
     if constexpr (sizeof(T) <= 8) {
@@ -39,6 +60,7 @@ template <unsigned int N> class thread_block_tile {
     static unsigned int mask() { return (N == 32 ? ~0u : (1u << N % 32) - 1) << first(); }
 
   public:
+    static unsigned int lane_mask() { return mask(); }
     static constexpr unsigned int size() { return N; }
     static constexpr unsigned int num_threads() { return N; }
     static unsigned int thread_rank() { return cudaperf_lane() % N; }
@@ -77,6 +99,7 @@ class coalesced_group {
 
   public:
     explicit coalesced_group(unsigned int mask) : mask(mask) {}
+    unsigned int lane_mask() const { return mask; }
     unsigned int size() const { return static_cast<unsigned int>(__builtin_popcount(mask)); }
     unsigned int num_threads() const { return size(); }
     unsigned int thread_rank() const {
@@ -99,6 +122,37 @@ class coalesced_group {
     int all(int predicate, CUDAPERF_LINE) const { return __all_sync(mask, predicate, line); }
 };
 
+// Any of the groups, whose kind is known only as the kernel runs.
+class thread_group {
+    unsigned int mask;  // of a warp's lanes; none for the whole block
+
+    coalesced_group lanes() const { return coalesced_group(mask); }
+
+  public:
+    thread_group(thread_block) : mask(0) {}
+    thread_group(coalesced_group group) : mask(group.lane_mask()) {}
+    template <unsigned int N> thread_group(thread_block_tile<N> tile) : mask(tile.lane_mask()) {}
+    unsigned int size() const { return mask ? lanes().size() : thread_block::size(); }
+    unsigned int num_threads() const { return size(); }
+    unsigned int thread_rank() const { return mask ? lanes().thread_rank() : thread_block::thread_rank(); }
+    void sync(CUDAPERF_LINE) const { mask ? lanes().sync(line) : thread_block::sync(line); }
+};
+
+// Tiles of a size that is known only as the kernel runs.
+inline thread_group tiled_partition(const thread_group &, unsigned int size) {
+    unsigned int first = cudaperf_lane() / size * size;
+    return coalesced_group((size == 32 ? ~0u : (1u << size % 32) - 1) << first);
+}
+
+// The lanes of a group of a warp for which `side` is the caller's, or `label` the same.
+template <typename Group> coalesced_group binary_partition(const Group &group, bool side, CUDAPERF_LINE) {
+    unsigned int mask = group.lane_mask(), chosen = __ballot_sync(mask, side, line) & mask;
+    return coalesced_group(side ? chosen : mask & ~chosen);
+}
+template <typename Group, typename T>
+coalesced_group labeled_partition(const Group &group, T label, CUDAPERF_LINE) {
+    return coalesced_group(__match_any_sync(group.lane_mask(), label, line));
+}
 inline coalesced_group coalesced_threads(CUDAPERF_LINE) { return coalesced_group(__activemask(line)); }
 
 template <unsigned int N, typename Group> thread_block_tile<N> tiled_partition(const Group &) { return {}; }
@@ -115,6 +169,12 @@ template <typename T> struct greater {
     T operator()(T a, T b) const { return a > b ? a : b; }
 };
 
+template <typename T, typename Operation>
+T reduce(const coalesced_group &group, T value, Operation operation, CUDAPERF_LINE) {
+    T result = group.shfl(value, 0, line);
+    for (unsigned int rank = 1; rank < group.size(); rank++) result = operation(result, group.shfl(value, rank, line));
+    return result;
+}
 template <typename Group, typename T, typename Operation>
 T reduce(const Group &group, T value, Operation operation, CUDAPERF_LINE) {
     for (unsigned int distance = Group::size() / 2; distance; distance /= 2)

@@ -148,7 +148,7 @@ using namespace cudaperf;
 static uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
 
 cudaError_t cudaFree(void *p) {
-    if (!p) return cudaSuccess;
+    if (!p || is_graph_memory(p)) return cudaSuccess;
     Request request{Operation::release};
     request.to = address(p);
     return error(ask(request));
@@ -329,7 +329,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     properties->memoryClockRate = 2'619'000;
     properties->memoryBusWidth = 5120;
     properties->concurrentKernels = properties->unifiedAddressing = properties->canMapHostMemory = 1;
-    properties->managedMemory = properties->asyncEngineCount = 1;
+    properties->managedMemory = properties->concurrentManagedAccess = properties->asyncEngineCount = 1;
     return cudaSuccess;
 }
 
@@ -373,6 +373,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrManagedMemory: *value = 1; break;
     case cudaDevAttrKernelExecTimeout:
     case cudaDevAttrEccEnabled:
@@ -390,7 +391,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrIntegrated:
     case cudaDevAttrComputeMode:
     case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrCooperativeLaunch: *value = 0; break;
     default: return cudaErrorInvalidValue;
     }

@@ -209,9 +209,10 @@ template <typename T> cudaError_t cudaMalloc(T **address, size_t size) {
     return cudaperf::allocate(reinterpret_cast<void **>(address), size);
 }
 template <typename T> cudaError_t cudaMallocAsync(T **address, size_t size, cudaStream_t) {
-    return cudaMalloc(address, size);
+    cudaError_t error = cudaMalloc(address, size);
+    if (cudaperf::capturing) cudaperf::keep(*address);
+    return error;
 }
-// A graph that is replayed keeps its memory.
 inline cudaError_t cudaFreeAsync(void *address, cudaStream_t) {
     return cudaperf::capturing ? cudaSuccess : cudaFree(address);
 }
@@ -260,7 +261,9 @@ inline cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute at
 }
 inline cudaError_t cudaFuncSetCacheConfig(const void *, cudaFuncCache) { return cudaSuccess; }
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int threads, size_t) {
-    *blocks = threads > 0 && threads <= 1024 ? 2048 / threads : 0;
+    // 64 warps and 32 blocks a multiprocessor; registers are not known.
+    int warps = (threads + 31) / 32, most = warps ? 64 / warps : 0;
+    *blocks = threads <= 0 || threads > 1024 ? 0 : most < 32 ? most : 32;
     return cudaSuccess;
 }
 inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, const void *, size_t = 0, int limit = 0) {

@@ -4,6 +4,7 @@
 #include "launcher_process.h"
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +32,11 @@ namespace cudaperf {
 
 bool capturing;
 static cudaGraph_t captured;
+static std::set<const void *> graph_memory;
+
+bool is_graph_memory(const void *address) { return graph_memory.count(address); }
+
+void keep(const void *address) { graph_memory.insert(address); }
 
 void record(Work *work) {
     // All streams run in order, so a captured graph is a chain.
@@ -177,6 +183,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                                      size_t count, cudaMemAllocNodeParams *parameters) {
     if (cudaError_t failed = cudaMalloc(&parameters->dptr, parameters->bytesize)) return failed;
+    graph_memory.insert(parameters->dptr);
     return add(node, graph, after, count, cudaGraphNodeTypeMemAlloc, work_of([] { return cudaSuccess; }));
 }
 

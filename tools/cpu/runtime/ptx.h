@@ -34,6 +34,10 @@ struct Thread {
     unsigned char *shared;
 };
 
+// Kernels whose threads do not wait run as loops, in which the scheduler does not know the thread.
+PTX_INLINE u32 rank_of(const Thread &T) { return (T.tid.z * T.ntid.y + T.tid.y) * T.ntid.x + T.tid.x; }
+PTX_INLINE u32 lane_of(const Thread &T) { return rank_of(T) % 32; }
+
 template <typename T, typename F> PTX_INLINE T as(F from) {
     static_assert(sizeof(T) == sizeof(F), "as() keeps the width");
     T to;

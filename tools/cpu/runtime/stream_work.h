@@ -17,6 +17,9 @@ template <typename F> struct WorkOf final : Work {
 extern bool capturing;
 // Takes the work over.
 void record(Work *work);
+// Memory that a graph allocates keeps its address for every launch, so that to free it changes nothing.
+void keep(const void *address);
+bool is_graph_memory(const void *address);
 
 template <typename F> cudaError_t on_stream(F function) {
     if (!capturing) return function();
