@@ -167,12 +167,13 @@ def head(source: Source, node: tree_sitter.Node) -> set[str]:
 
 
 def code(source: Source, node: tree_sitter.Node | None = None) -> str:
-    """The text without comments and string contents, at the same offsets in characters of the root's text."""
-    node = node or source.root
-    data = bytearray(source.data[node.start_byte : node.end_byte])
-    for inner in walk(node):
+    """The text of a node, or all of it, without comments and string contents, at the same offsets."""
+    # The root begins at the first token, not where the text does.
+    first = node.start_byte if node else 0
+    data = bytearray(source.data[first : node.end_byte if node else None])
+    for inner in walk(node or source.root):
         if inner.type in ("comment", "string_literal", "char_literal", "raw_string_literal"):
-            begin, end = inner.start_byte - node.start_byte, inner.end_byte - node.start_byte
+            begin, end = inner.start_byte - first, inner.end_byte - first
             data[begin:end] = re.sub(rb"[^\n]", b" ", bytes(data[begin:end]))
     return data.decode(errors="replace")
 

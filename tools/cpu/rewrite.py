@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import tree_sitter
 
-from ..cuda_source import Source, apply_edits, code, declarator_of, head, name_of, parse, walk
+from ..cuda_source import Source, apply_edits, code, declarator_of, head, items, name_of, parse, walk
 from ..launcher import Symbol
+from .fission import PREFIX, WAITING, NotSimple, whole_block
 from .names import without_parameters
 
-# Words whose presence means that threads may wait for each other.
-_WAITING = re.compile(
-    r"\b(?:__sync\w+|__shfl\w*|__ballot\w*|__any_sync|__all_sync|__match_\w+|__reduce_\w+|__activemask|__nanosleep"
-    r"|cooperative_groups|cg::\w+|\w*sync)\b"
-)
 _THREAD = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim)\b")
 
 
 @dataclass(frozen=True)
 class DeviceCode:
-    """C++ for the device part; `waiting` names the kernels whose threads run as fibers."""
+    """C++ for the device part. `waiting` names the kernels whose threads may wait for each other: they run as fibers,
+    those of `fissioned` as loops over the block's threads where the order of threads is the plain one."""
 
     text: str
     waiting: frozenset[str]
+    fissioned: frozenset[str]
 
 
-def rewrite(file: str, device: str, kernels: Sequence[str], symbols: Sequence[Symbol]) -> DeviceCode:
+def rewrite(
+    file: str, device: str, kernels: Sequence[str], symbols: Sequence[Symbol], *, fission: bool = True
+) -> DeviceCode:
     """C++ that exports the table of `kernels` (by name, with template arguments) and of `symbols`, in their order."""
     source = parse(file, device)
     bodies = {name: body for name, body in _kernels(source) if body is not None}
@@ -39,13 +40,19 @@ def rewrite(file: str, device: str, kernels: Sequence[str], symbols: Sequence[Sy
         outside[body.start_byte : body.end_byte] = b" " * (body.end_byte - body.start_byte)
     functions = bytes(outside).decode(errors="replace")
     # A waiting function may be called by any kernel, so one outside the kernels makes all of them wait.
-    all_wait = bool(_WAITING.search(functions))
+    all_wait = bool(WAITING.search(functions))
     waiting = frozenset(
-        name for name, body in bodies.items() if all_wait or _WAITING.search(code(source, body))
+        name for name, body in bodies.items() if all_wait or WAITING.search(code(source, body))
     )
-    table = "".join(
-        f'CUDAPERF_KERNEL("{k}", {_bool(_base(k) in waiting)}, {_function(k)})\n' for k in kernels
-    )
+    fissioned = {}
+    for item in items(source) if fission and not all_wait else ():
+        name = name_of(item.inner) if item.inner.type == "function_definition" else None
+        if name is not None and source.text(name) in waiting and "__global__" in head(source, item.inner):
+            with contextlib.suppress(NotSimple):
+                text = whole_block(source, item, lambda n: _shared(source, n, head(source, n)), file)
+                edits.append((item.outer.end_byte, item.outer.end_byte, text.encode()))
+                fissioned[source.text(name)] = text
+    table = "".join(_row(k, _base(k) in waiting, _base(k) in fissioned) for k in kernels)
     variables = "".join(
         f'{{"{s.name}", (void *)&{s.name}, sizeof({s.name}), {_bool(s.constant)}}}, ' for s in symbols
     )
@@ -57,7 +64,17 @@ def rewrite(file: str, device: str, kernels: Sequence[str], symbols: Sequence[Sy
         f'extern "C" const ::cudaperf::Symbol cudaperf_symbols[] = {{{variables}{{}}}};\n'
         f'extern "C" const unsigned int cudaperf_symbol_count = {len(symbols)};\n'
     )
-    return DeviceCode(text, waiting)
+    return DeviceCode(text, waiting, frozenset(fissioned))
+
+
+def _row(kernel: str, waits: bool, fissioned: bool) -> str:
+    """The kernel's row of the table."""
+    if not fissioned or kernel.endswith(")"):
+        return f'CUDAPERF_KERNEL("{kernel}", {_bool(waits)}, {_function(kernel)})\n'
+    name, bracket, arguments = kernel.partition("<")
+    scope, colons, base = name.rpartition("::")
+    whole = f"{scope}{colons}{PREFIX}{base}{bracket}{arguments}"
+    return f'CUDAPERF_WHOLE_KERNEL("{kernel}", ({whole}), {kernel})\n'
 
 
 def _base(name: str) -> str:

@@ -79,6 +79,8 @@ int cudaperf_vprintf(const char *format, const unsigned char *arguments);
 [[noreturn]] void cudaperf_assert(const char *condition, int line);
 uint64_t cudaperf_clock();
 unsigned int cudaperf_thread();
+void cudaperf_whole_barrier();
+void cudaperf_enter_thread(unsigned int thread);
 void cudaperf_fence();
 void cudaperf_yield();
 [[noreturn]] void cudaperf_trap(const char *message, int line);

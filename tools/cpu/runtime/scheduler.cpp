@@ -225,6 +225,10 @@ static void run_threads(Worker &w) {
     }
 }
 
+static bool runs_whole(const Launch &launch, Order order) {
+    return launch.kernel->block && order == Order::forward;
+}
+
 static void run_block(Worker &w, uint64_t block) {
     const Launch &launch = *w.launch;
     position.block = block;
@@ -239,11 +243,11 @@ static void run_block(Worker &w, uint64_t block) {
     memset(w.arena, 0xff, launch.shared);
     w.arena_used = launch.shared + checks::shared_gap();
     checks::begin_block(w.arena, arena_bytes, launch.shared);
-    if (launch.kernel->waits)
-        run_fibers(w);
-    else if (launch.kernel->block && w.order == Order::forward)
+    if (runs_whole(launch, w.order))
         position.thread = any_thread,
         launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
+    else if (launch.kernel->waits)
+        run_fibers(w);
     else
         run_threads(w);
     checks::end_block();
@@ -273,7 +277,7 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     signal_stack.ss_sp = w.signal_stack;
     signal_stack.ss_size = signal_stack_bytes;
     sigaltstack(&signal_stack, nullptr);
-    if (launch.kernel->waits) make_fibers(w, launch.threads);
+    if (launch.kernel->waits && !runs_whole(launch, order)) make_fibers(w, launch.threads);
     blockDim = launch.block;
     gridDim = launch.grid;
     position = {&launch, 0, 0, 0, w.warp_epochs.data()};
@@ -388,6 +392,10 @@ uint64_t cudaperf_clock() {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
+
+// Blocks that run as loops over their threads tell which thread is at work, and where a barrier stands.
+void cudaperf_whole_barrier() { position.barrier_epoch++; }
+void cudaperf_enter_thread(unsigned int thread) { position.thread = thread; }
 
 unsigned int cudaperf_thread() { return position.thread; }
 
