@@ -291,3 +291,76 @@ int main() {
 }
 """
     assert printed(tmp_path, text).split() == ["3", "4.5", "19"]
+
+
+def test_conversions_round_as_named_and_saturate(tmp_path):
+    text = """#include <cstdio>
+#include <cmath>
+__global__ void k(float big, float nan, int odd) {
+    printf("%d %d %d ", __float2int_rz(big), __float2int_rn(nan), __float2int_rn(2.5f));
+    printf("%u %u %lld ", __float2uint_rz(-5.0f), __double2uint_ru(0.1), __double2ll_rd(-0.5));
+    printf("%.0f %.0f %.0f ", __int2float_rd(odd), __int2float_ru(odd), __int2float_rz(-odd));
+    printf("%d %g", __double2hiint(1.0), __hiloint2double(0x40000000, 0));
+}
+int main() {
+    k<<<1, 1>>>(3e9f, NAN, 16777217);
+    cudaDeviceSynchronize();
+}
+"""
+    expected = "2147483647 0 2 0 1 -1 16777216 16777218 -16777216 1072693248 2"
+    assert printed(tmp_path, text) == expected
+
+
+def test_groups_of_lanes_count_exchange_and_reduce(tmp_path):
+    text = """#include <cstdio>
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+__global__ void k(int *sums, int *counts) {
+    int lane = threadIdx.x;
+    if (lane % 4 == 3) return;
+    cg::coalesced_group active = cg::coalesced_threads();
+    auto group = cg::labeled_partition(active, lane % 4);
+    int sum = cg::reduce(group, lane, cg::plus<int>());
+    if (group.thread_rank() == 0) sums[lane % 4] = sum, counts[lane % 4] = group.size();
+    auto side = cg::binary_partition(active, lane < 8);
+    if (side.shfl(lane, side.size() - 1) != (lane < 8 ? 6 : 30)) sums[3] = 1;
+}
+int main() {
+    int sums[4] = {}, counts[4] = {}, *x, *y;
+    cudaMalloc(&x, sizeof sums), cudaMalloc(&y, sizeof counts);
+    cudaMemset(x, 0, sizeof sums), cudaMemset(y, 0, sizeof counts);
+    k<<<1, 32>>>(x, y);
+    cudaMemcpy(sums, x, sizeof sums, cudaMemcpyDeviceToHost);
+    cudaMemcpy(counts, y, sizeof counts, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 4; i++) printf("%d %d ", sums[i], counts[i]);
+}
+"""
+    assert printed(tmp_path, text).split() == ["112", "8", "120", "8", "128", "8", "0", "0"]
+
+
+def test_memory_of_a_graph_outlives_its_being_freed_in_it(tmp_path):
+    text = (
+        KERNELS
+        + """
+int main() {
+    float host[4] = {1, 2, 3, 4}, *x;
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cudaStreamCreate(&s);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMallocAsync(&x, sizeof host, s);
+    cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice, s);
+    scale<<<1, 32, 0, s>>>(4, x, 2);
+    cudaMemcpyAsync(host, x, sizeof host, cudaMemcpyDeviceToHost, s);
+    cudaFreeAsync(x, s);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&executable, graph);
+    for (int i = 0; i < 3; i++) cudaGraphLaunch(executable, s);
+    cudaStreamSynchronize(s);
+    printf("%g", host[0]);
+}
+"""
+    )
+    assert printed(tmp_path, text, Checks(bounds=True, uninitialized=True)) == "8"

@@ -172,7 +172,8 @@ template <typename T> struct greater {
 template <typename T, typename Operation>
 T reduce(const coalesced_group &group, T value, Operation operation, CUDAPERF_LINE) {
     T result = group.shfl(value, 0, line);
-    for (unsigned int rank = 1; rank < group.size(); rank++) result = operation(result, group.shfl(value, rank, line));
+    for (unsigned int rank = 1; rank < group.size(); rank++)
+        result = operation(result, group.shfl(value, rank, line));
     return result;
 }
 template <typename Group, typename T, typename Operation>

@@ -1,26 +1,30 @@
-// Conversions between integers and floating point with a named rounding; to integers they saturate, as on a GPU.
+// Conversions between integers and floating point with a named rounding; those to integers saturate.
 #pragma once
 
 namespace cudaperf {
 
 template <typename I, typename F> CUDAPERF_INLINE I saturated(F x) {
     constexpr bool is_signed = I(-1) < I(0);
-    constexpr I least = is_signed ? static_cast<I>(I(1) << (8 * sizeof(I) - 1)) : I(0), most = static_cast<I>(~least);
+    constexpr I least = is_signed ? static_cast<I>(I(1) << (8 * sizeof(I) - 1)) : I(0);
+    constexpr I most = static_cast<I>(~least);
     if (x != x) return sizeof(I) == 8 ? static_cast<I>(I(1) << 63 % (8 * sizeof(I))) : I(0);
     if (x <= static_cast<F>(least)) return least;
     return x >= static_cast<F>(most) ? most : static_cast<I>(x);
 }
 
-// The neighbour of the nearest value where that lies on the wrong side; long double holds every integer exactly.
+CUDAPERF_INLINE float neighbour(float x, float towards) { return nextafterf(x, towards); }
+CUDAPERF_INLINE double neighbour(double x, float towards) { return nextafter(x, towards); }
+
+// The nearest value, or its neighbour where that lies on the wrong side; long double holds every integer.
 template <typename F, typename T> CUDAPERF_INLINE F downward(T x) {
     F nearest = static_cast<F>(x);
     bool above = static_cast<long double>(nearest) > static_cast<long double>(x);
-    return above ? static_cast<F>(sizeof(F) == 4 ? nextafterf(nearest, -INFINITY) : nextafter(nearest, -INFINITY)) : nearest;
+    return above ? neighbour(nearest, -INFINITY) : nearest;
 }
 template <typename F, typename T> CUDAPERF_INLINE F upward(T x) {
     F nearest = static_cast<F>(x);
     bool below = static_cast<long double>(nearest) < static_cast<long double>(x);
-    return below ? static_cast<F>(sizeof(F) == 4 ? nextafterf(nearest, INFINITY) : nextafter(nearest, INFINITY)) : nearest;
+    return below ? neighbour(nearest, INFINITY) : nearest;
 }
 
 }  // namespace cudaperf
@@ -54,5 +58,6 @@ CUDAPERF_TO_FLOATING(double, double, float, float)
 CUDAPERF_INLINE int __double2hiint(double x) { return static_cast<int>(cudaperf::bits(x) >> 32); }
 CUDAPERF_INLINE int __double2loint(double x) { return static_cast<int>(cudaperf::bits(x)); }
 CUDAPERF_INLINE double __hiloint2double(int high, int low) {
-    return cudaperf::from_bits<double>(static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32 | static_cast<uint32_t>(low));
+    uint64_t upper = static_cast<uint32_t>(high);
+    return cudaperf::from_bits<double>(upper << 32 | static_cast<uint32_t>(low));
 }

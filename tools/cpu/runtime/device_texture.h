@@ -1,4 +1,4 @@
-// Texture fetches and surface accesses, as the CUDA C++ Programming Guide defines them (appendix "Texture Fetching").
+// Texture fetches and surface accesses, as the CUDA C++ Programming Guide defines them ("Texture Fetching").
 #pragma once
 #include "half.h"
 #include "texture.h"
@@ -12,7 +12,12 @@
 
 namespace cudaperf {
 
-inline const Texture &texture(cudaTextureObject_t object) { return *reinterpret_cast<const Texture *>(object); }
+inline const Texture &texture(cudaTextureObject_t object) {
+    return *reinterpret_cast<const Texture *>(object);
+}
+inline unsigned char *row_of(const Texture &t, int y, int z) {
+    return t.texels + static_cast<uint64_t>(z) * t.slice + static_cast<uint64_t>(y) * t.pitch;
+}
 
 // The index that the address mode makes of `i`; -1 for the border.
 CUDAPERF_TEXTURE int addressed(int i, int size, AddressMode mode) {
@@ -38,8 +43,8 @@ template <typename E> CUDAPERF_TEXTURE E channel(const Texture &t, const unsigne
     int unused = 32 - 8 * static_cast<int>(t.channel_bytes);
     int value = static_cast<int>(bits << unused) >> unused;
     if (t.kind == TexelKind::unsigned_integer) {
-        if (t.normalized_values) return static_cast<E>(static_cast<float>(bits) / static_cast<float>(~0u >> unused));
-        return static_cast<E>(bits);
+        float scaled = static_cast<float>(bits) / static_cast<float>(~0u >> unused);
+        return t.normalized_values ? static_cast<E>(scaled) : static_cast<E>(bits);
     }
     if (!t.normalized_values) return static_cast<E>(value);
     float scaled = static_cast<float>(value) / static_cast<float>(~0u >> (unused + 1));
@@ -50,9 +55,9 @@ template <typename T> CUDAPERF_TEXTURE T texel(const Texture &t, int x, int y, i
     using E = typename Channels<T>::type;
     E values[Channels<T>::count] = {};
     if (x >= 0 && y >= 0 && z >= 0) {
-        const unsigned char *from = t.texels + static_cast<uint64_t>(z) * t.slice + static_cast<uint64_t>(y) * t.pitch +
-                                    static_cast<uint64_t>(x) * t.channels * t.channel_bytes;
-        for (int c = 0; c < Channels<T>::count; c++) values[c] = channel<E>(t, from, static_cast<uint32_t>(c));
+        const unsigned char *from = row_of(t, y, z) + static_cast<uint64_t>(x) * t.channels * t.channel_bytes;
+        for (int c = 0; c < Channels<T>::count; c++)
+            values[c] = channel<E>(t, from, static_cast<uint32_t>(c));
     }
     T result;
     __builtin_memcpy(&result, values, sizeof result);
@@ -79,8 +84,10 @@ template <typename T> CUDAPERF_TEXTURE T mixed(T a, T b, float weight) {
     E first[Channels<T>::count], second[Channels<T>::count];
     __builtin_memcpy(first, &a, sizeof a);
     __builtin_memcpy(second, &b, sizeof b);
-    for (int c = 0; c < Channels<T>::count; c++)
-        first[c] = static_cast<E>((1.0f - weight) * static_cast<float>(first[c]) + weight * static_cast<float>(second[c]));
+    for (int c = 0; c < Channels<T>::count; c++) {
+        float x = static_cast<float>(first[c]), y = static_cast<float>(second[c]);
+        first[c] = static_cast<E>((1.0f - weight) * x + weight * y);
+    }
     __builtin_memcpy(&a, first, sizeof a);
     return a;
 }
@@ -104,8 +111,7 @@ template <typename T> inline T *surface_element(cudaSurfaceObject_t object, int 
     if (x_bytes < 0 || x_bytes >= width || y < 0 || y >= static_cast<int>(t.height) || z < 0 ||
         z >= static_cast<int>(t.depth))
         cudaperf_trap("a surface access outside the surface", 0);
-    return reinterpret_cast<T *>(t.texels + static_cast<uint64_t>(z) * t.slice + static_cast<uint64_t>(y) * t.pitch +
-                                 x_bytes);
+    return reinterpret_cast<T *>(row_of(t, y, z) + x_bytes);
 }
 
 }  // namespace cudaperf
@@ -154,14 +160,18 @@ template <typename T> CUDAPERF_TEXTURE T texCubemap(cudaTextureObject_t object, 
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 
 // Positions along x count bytes.
-template <typename T> T surf1Dread(cudaSurfaceObject_t s, int x) { return *cudaperf::surface_element<T>(s, x, 0, 0); }
+template <typename T> T surf1Dread(cudaSurfaceObject_t s, int x) {
+    return *cudaperf::surface_element<T>(s, x, 0, 0);
+}
 template <typename T> T surf2Dread(cudaSurfaceObject_t s, int x, int y) {
     return *cudaperf::surface_element<T>(s, x, y, 0);
 }
 template <typename T> T surf3Dread(cudaSurfaceObject_t s, int x, int y, int z) {
     return *cudaperf::surface_element<T>(s, x, y, z);
 }
-template <typename T> void surf2Dread(T *to, cudaSurfaceObject_t s, int x, int y) { *to = surf2Dread<T>(s, x, y); }
+template <typename T> void surf2Dread(T *to, cudaSurfaceObject_t s, int x, int y) {
+    *to = surf2Dread<T>(s, x, y);
+}
 template <typename T> void surf1Dwrite(T value, cudaSurfaceObject_t s, int x) {
     *cudaperf::surface_element<T>(s, x, 0, 0) = value;
 }

@@ -1,4 +1,4 @@
-// Graphs keep their operations as closures; a launch of a graph runs them in an order that honours the dependencies.
+// Graphs keep their operations as closures; a launch runs them in an order that honours the dependencies.
 #include "abi.h"
 #include "host.h"
 #include "launcher_process.h"
@@ -217,7 +217,8 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelN
     return work ? (node->work = work, cudaSuccess) : cudaErrorInvalidDeviceFunction;
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo *result) {
     auto steps = ordered(graph);
     bool same = steps.size() == executable->steps.size();
     *result = {same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged, nullptr, nullptr};

@@ -54,7 +54,8 @@ static Texture texture_of(const cudaResourceDesc &resource) {
 
 using namespace cudaperf;
 
-cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *format, cudaExtent extent, unsigned int) {
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *format, cudaExtent extent,
+                              unsigned int) {
     extent.height = std::max<size_t>(extent.height, 1);
     extent.depth = std::max<size_t>(extent.depth, 1);
     *array = new cudaArray{*format, extent, nullptr, extent.width * texel_bytes(*format)};

@@ -26,8 +26,8 @@ enum cudaResourceType {
     cudaResourceTypeLinear,
     cudaResourceTypePitch2D,
 };
-constexpr unsigned int cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2, cudaArrayCubemap = 4,
-                       cudaArrayTextureGather = 8;
+constexpr unsigned int cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2,
+                       cudaArrayCubemap = 4, cudaArrayTextureGather = 8;
 struct cudaResourceDesc {
     cudaResourceType resType;
     struct {
@@ -78,14 +78,16 @@ inline cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDe
                                    size_t height = 0, unsigned int flags = 0) {
     return cudaMalloc3DArray(array, format, {width, height, 0}, flags);
 }
-// A copy that goes on in the next row where it is longer than one.
+// The rows of an array lie one behind the other, so a long copy goes on in the next.
 inline cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
                                      cudaMemcpyKind kind) {
     return cudaMemcpy2DToArray(to, x, y, from, size, size, 1, kind);
 }
-inline cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch,
-                                            size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr) {
-    return cudaperf::on_stream([=] { return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind); });
+inline cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                            size_t pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                                            cudaStream_t = nullptr) {
+    auto copy = [=] { return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind); };
+    return cudaperf::on_stream(copy);
 }
 inline cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
     return cudaFree(reinterpret_cast<void *>(object));
