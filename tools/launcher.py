@@ -16,6 +16,17 @@ from pathlib import Path
 
 import tree_sitter
 
+from .constructs import (
+    COMPILER_REMEDY,
+    CUDA_HEADERS,
+    DEVICE_HEADERS,
+    DEVICE_LIBRARY,
+    DEVICE_LIBRARY_HEADER,
+    HOST_LIBRARY,
+    LIBRARY,
+    NEEDS_COMPILER,
+    UNSUPPORTED,
+)
 from .cuda_source import (
     Item,
     Source,
@@ -88,54 +99,6 @@ class Split:
         return None if len(names) < len(self.kernels) or any(k.is_template for k in self.kernels) else names
 
 
-# Construct -> (pattern over code without comments and strings, what to do instead).
-UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
-    name: (re.compile(pattern), remedy)
-    for name, pattern, remedy in (
-        ("managed variables", r"\b__managed__\b", "use cudaMallocManaged"),
-        ("texture references", r"\btexture\s*<", "use a texture object"),
-        ("mipmapped textures and gathers", r"\b(?:cudaMipmappedArray\w*|tex2Dgather)\b", "read arrays"),
-        ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
-        ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t)\b", "launch with <<<...>>>"),
-        ("conditional graph nodes", r"\bcudaGraph(?:Set)?Conditional\w*\b", "decide on the host"),
-        ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
-        ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
-        ("grid-wide synchronization", r"\bgrid\w*\s*\.\s*sync\b", "end the kernel and launch another"),
-        ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
-    )
-}
-# Constructs that NVIDIA's compiler must translate, as it does for the CPU device's engine B.
-NEEDS_COMPILER: dict[str, re.Pattern[str]] = {
-    "inline assembly": re.compile(r"\b(?:asm|__asm__)\b"),
-    "asynchronous copies": re.compile(r"\b(?:memcpy_async|__pipeline_\w+|cuda::(?:pipeline|barrier))"),
-    "tensor core fragments": re.compile(r"\b(?:wmma::|nvcuda\b)"),
-}
-_DEVICE_LIBRARY_HEADER = re.compile(r"cub/|mma\.h|curand_\w*kernel\.h|curand_\w+\.h|cuda/|cuda_pipeline")
-_LIBRARY = re.compile(r"(cublas|cusparse|cufft|curand|cusolver|cudnn|cutlass|cute|thrust|cuda_fp8|nccl|npp)")
-_CUDA_HEADERS = {
-    "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "device_functions.h",
-    "vector_types.h", "vector_functions.h", "math_constants.h", "math_functions.h", "sm_20_intrinsics.h",
-    "cooperative_groups.h", "cooperative_groups/reduce.h", "driver_types.h", "crt/host_defines.h", "host_defines.h",
-    "cuda_profiler_api.h", "cudaProfiler.h", "builtin_types.h", "device_atomic_functions.h", "sm_30_intrinsics.h",
-}  # fmt: skip
-_DEVICE_HEADERS = {
-    "cstdint", "cstddef", "climits", "cfloat", "type_traits", "limits", "cooperative_groups.h", "cuda_fp16.h",
-    "cuda_bf16.h", "cuComplex.h",
-}  # fmt: skip
-# Names of the standard library that device code has.
-_HOST_LIBRARY = re.compile(
-    r"\bstd::(?!(?:abs|fabs|f?min|f?max|swap|sqrt|cbrt|exp2?|expm1|log(?:2|10|1p)?|pow|fmod|hypot|fma|copysign|erfc?"
-    r"|a?(?:sin|cos|tan)h?|atan2|floor|ceil|trunc|round|is\w+|size_t|u?int\d+_t|numeric_limits|conditional\w*"
-    r"|enable_if\w*|remove_\w+|decay\w*|integral_constant|true_type|false_type|aligned_\w+|add_\w+|make_(?:un)?signed\w*"
-    r"|common_type\w*|underlying_type\w*)\b)"
-)
-_DEVICE_LIBRARY = {
-    "type_traits": re.compile(
-        r"\bstd::(?:is_\w+|conditional|enable_if|remove_|decay|integral_constant|(?:true|false)_type|aligned_|add_\w+|make_|common_type|underlying_type)"
-    ),
-    "limits": re.compile(r"\bstd::numeric_limits\b"),
-}
-COMPILER_REMEDY = "pip install 'cudaperf-agent[cuda]', or put nvcc on the PATH"
 _NAMES = {"using_declaration", "alias_declaration", "type_definition"}
 # No macro, since the standard library spells its own attribute like that.
 _NOINLINE, _ATTRIBUTE = re.compile(r"(?<![\w(])__noinline__\b(?!\s*\))"), "__attribute__((noinline))"
@@ -223,7 +186,7 @@ class _Splitter:
                 f'extern "C" const int cudaperf_shadow_count = {len(self.symbols)};\n'
             )
             device = _NOINLINE.sub(_ATTRIBUTE, apply_edits(self.source.data, self.device).decode())
-            headers = [h for h, names in _DEVICE_LIBRARY.items() if names.search(device)]
+            headers = [h for h, names in DEVICE_LIBRARY.items() if names.search(device)]
             device = "".join(f"#include <{h}>\n" for h in headers) + line + device + "\n"
         return Split(
             self.source.name,
@@ -293,11 +256,11 @@ class _Splitter:
             for member in members:
                 if "__device__" not in head(self.source, member):
                     self._place_calls(item, member, on_device=False)
-            if _HOST_LIBRARY.search(self._rest(node, edits)):
+            if HOST_LIBRARY.search(self._rest(node, edits)):
                 self._drop(self.device, item.outer)
             else:
                 self.device += edits
-        elif node.type == "template_instantiation" or (node.type in _NAMES and _HOST_LIBRARY.search(text)):
+        elif node.type == "template_instantiation" or (node.type in _NAMES and HOST_LIBRARY.search(text)):
             self._drop(self.device, item.outer)
 
     @staticmethod
@@ -325,7 +288,7 @@ class _Splitter:
         elif body is not None and not words & {"__device__", "constexpr"}:
             initializers = next((c for c in member.children if c.type == "field_initializer_list"), body)
             signature = self.source.data[member.start_byte : initializers.start_byte].decode()
-            if _HOST_LIBRARY.search(signature):
+            if HOST_LIBRARY.search(signature):
                 return [(whole.start_byte, whole.end_byte, b"")]
             return [(initializers.start_byte, body.end_byte, b";")]
         return []
@@ -333,20 +296,20 @@ class _Splitter:
     def _place_include(self, node: tree_sitter.Node) -> None:
         path = self.source.text(node.child_by_field_name("path") or node)
         name = path[1:-1]
-        if _DEVICE_LIBRARY_HEADER.match(name):
+        if DEVICE_LIBRARY_HEADER.match(name):
             message = f"{name}: needs NVIDIA's compiler"
             self.needs.append(self.source.finding(node, "unsupported", message, COMPILER_REMEDY))
             # The matrix header declares half precision, which the host uses as well.
             self.host.append(
                 (node.start_byte, node.end_byte, b"#include <cuda_fp16.h>" if name == "mma.h" else b"")
             )
-        elif _LIBRARY.match(name):
+        elif LIBRARY.match(name):
             self._refuse(node, f"{name}: libraries are not supported", "write the kernel out")
         elif not path.startswith("<"):
             self._refuse(node, f"#include {path}: a candidate is one file", "put its text here")
-        if name in _CUDA_HEADERS or not path.startswith("<"):
+        if name in CUDA_HEADERS or not path.startswith("<"):
             self._drop(self.host, node)
-        if name not in _DEVICE_HEADERS:
+        if name not in DEVICE_HEADERS:
             self._drop(self.device, node)
 
     def _place_function(self, item: Item) -> None:
@@ -387,7 +350,7 @@ class _Splitter:
                 if name is not None and "extern" not in words:
                     qualified = "::".join((*item.scope, self.source.text(name)))
                     self.symbols.append(Symbol(qualified, "__constant__" in words))
-        elif _HOST_LIBRARY.search(text) or not (words & {"const", "constexpr"} or self._defines_type(node)):
+        elif HOST_LIBRARY.search(text) or not (words & {"const", "constexpr"} or self._defines_type(node)):
             self._drop(self.device, item.outer)
 
     def _place_call(self, item: Item, call: tree_sitter.Node, on_device: bool) -> None:

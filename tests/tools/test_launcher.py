@@ -1,7 +1,8 @@
 """The split of a candidate: what goes where, which kernels it launches, and what is refused by name."""
 
 import pytest
-from cudaperf_agent.tools.launcher import NEEDS_COMPILER, UNSUPPORTED, rewritten_launches, split
+from cudaperf_agent.tools.constructs import NEEDS_COMPILER, UNSUPPORTED
+from cudaperf_agent.tools.launcher import rewritten_launches, split
 from cudaperf_agent.tools.records import FunctionSpec, StructSpec
 from kernels import candidate, function
 

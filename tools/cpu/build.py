@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Literal as OneOf
 
 from .. import sandbox
-from ..launcher import COMPILER_REMEDY, Kernel, Split
+from ..constructs import COMPILER_REMEDY
+from ..launcher import Kernel, Split
 from ..nvcc import compile_ptx, find_nvcc
 from ..records import Finding
 from ..toolchain import Compiler, cached, cxx_compiler, digest
