@@ -12,7 +12,6 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ("texture references", r"\btexture\s*<", "use a texture object"),
         ("mipmapped textures and gathers", r"\b(?:cudaMipmappedArray\w*|tex2Dgather)\b", "read arrays"),
         ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
-        ("launch attributes", r"\bcudaLaunch(?:KernelEx\w*|Config_t)\b", "launch with <<<...>>>"),
         ("conditional graph nodes", r"\bcudaGraph(?:Set)?Conditional\w*\b", "decide on the host"),
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),

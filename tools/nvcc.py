@@ -86,7 +86,15 @@ def compile_ptx(
 ) -> tuple[str, tuple[Finding, ...]] | None:
     """The PTX of a source with line numbers, or an empty text and why. `folders` hold what it includes. None without a
     compiler."""
-    options = ("-ptx", f"-arch={PTX_ARCH}", "-std=c++17", "-lineinfo", "-w", *flags)
+    options = (
+        "-ptx",
+        f"-arch={PTX_ARCH}",
+        "-std=c++17",
+        "-lineinfo",
+        "-w",
+        "--expt-relaxed-constexpr",
+        *flags,
+    )
     answer = _compile({"source.cu": text}, "source.cu", options, (), folders)
     if answer is None:
         return None

@@ -364,3 +364,26 @@ int main() {
 """
     )
     assert printed(tmp_path, text, Checks(bounds=True, uninitialized=True)) == "8"
+
+
+def test_a_launch_by_configuration_and_one_with_what_the_device_has_not(tmp_path):
+    text = (
+        KERNELS
+        + """
+int main() {
+    float host[4] = {1, 2, 3, 4}, *x;
+    cudaMalloc(&x, sizeof host);
+    cudaMemcpy(x, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    cudaLaunchConfig_t config = {1, 32, 0, nullptr, &attribute, 1};
+    printf("%d ", cudaLaunchKernelEx(&config, scale, 4, x, 2));
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = 2, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    printf("%d ", cudaLaunchKernelEx(&config, scale, 4, x, 2.0f) == cudaErrorNotSupported);
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    printf("%g", host[3]);
+}
+"""
+    )
+    assert printed(tmp_path, text) == "0 1 8"

@@ -102,7 +102,6 @@ SAMPLES = {
     "texture references": "texture<float, 2> t;",
     "mipmapped textures and gathers": "cudaMipmappedArray_t a;",
     "cooperative launches": "cudaLaunchCooperativeKernel((void *)k, 1, 1, nullptr, 0, 0);",
-    "launch attributes": "cudaLaunchConfig_t c;",
     "conditional graph nodes": "cudaGraphConditionalHandle h;",
     "the driver API": "cuMemAlloc(nullptr, 4);",
     "thread block clusters": "auto c = this_cluster();",

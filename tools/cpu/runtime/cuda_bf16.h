@@ -20,3 +20,6 @@ inline __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
 inline __nv_bfloat16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
 inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 v) { return v.bits; }
 inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short v) { return __nv_bfloat16::from_bits(v); }
+inline int __bfloat162int_rn(__nv_bfloat16 v) { return static_cast<int>(rintf(v)); }
+inline int __bfloat162int_rz(__nv_bfloat16 v) { return static_cast<int>(truncf(v)); }
+inline __nv_bfloat16 __int2bfloat16_rn(int v) { return __nv_bfloat16(v); }

@@ -152,6 +152,10 @@ CUDAPERF_INLINE unsigned int __brev(unsigned int x) {
     for (int i = 0; i < 32; i++) result |= (x >> i & 1u) << (31 - i);
     return result;
 }
+CUDAPERF_INLINE unsigned long long __brevll(unsigned long long x) {
+    unsigned long long low = __brev(static_cast<unsigned int>(x));
+    return low << 32 | __brev(static_cast<unsigned int>(x >> 32));
+}
 CUDAPERF_INLINE int __mul24(int x, int y) { return x * y; }
 CUDAPERF_INLINE unsigned int __umul24(unsigned int x, unsigned int y) { return x * y; }
 CUDAPERF_INLINE int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }

@@ -323,6 +323,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     properties->multiProcessorCount = 132;
     properties->l2CacheSize = 50 << 20;
     properties->maxBlocksPerMultiProcessor = 32;
+    properties->persistingL2CacheMaxSize = 32 << 20;
+    properties->accessPolicyMaxWindowSize = 128 << 20;
     properties->memPitch = INT_MAX;
     properties->textureAlignment = 512;
     properties->clockRate = 1'755'000;

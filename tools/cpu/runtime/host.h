@@ -338,6 +338,8 @@ enum cudaLimit {
     cudaLimitMallocHeapSize,
     cudaLimitDevRuntimeSyncDepth,
     cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity,
+    cudaLimitPersistingL2CacheSize,
 };
 enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
 inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
@@ -367,6 +369,7 @@ constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, c
 #include "host_memory.h"
 #include "host_graph.h"
 #include "host_texture.h"
+#include "host_launch.h"
 
 // Namespaces of device code that a whole program may open.
 namespace cooperative_groups {}

@@ -26,16 +26,6 @@ struct cudaPointerAttributes {
     int device;
     void *devicePointer, *hostPointer;
 };
-struct cudaExtent {
-    size_t width, height, depth;
-};
-struct cudaPos {
-    size_t x, y, z;
-};
-struct cudaPitchedPtr {
-    void *ptr;
-    size_t pitch, xsize, ysize;
-};
 struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
     cudaPos srcPos;
@@ -97,11 +87,6 @@ inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *, size_t = 0, un
 template <typename T> cudaError_t cudaMallocPitch(T **address, size_t *pitch, size_t width, size_t height) {
     *pitch = cudaperf::aligned(width, 512);
     return cudaMalloc(address, *pitch * height);
-}
-inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
-inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
-inline cudaPitchedPtr make_cudaPitchedPtr(void *address, size_t pitch, size_t width, size_t height) {
-    return {address, pitch, width, height};
 }
 inline cudaError_t cudaMalloc3D(cudaPitchedPtr *pointer, cudaExtent extent) {
     pointer->xsize = extent.width, pointer->ysize = extent.height;

@@ -2,10 +2,10 @@
 #pragma once
 
 #define CUDAPERF_MIN_MAX(type, a, b)                                                                         \
-    inline type min(a x, b y) {                                                                              \
+    constexpr type min(a x, b y) {                                                                              \
         return static_cast<type>(x) < static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y);    \
     }                                                                                                        \
-    inline type max(a x, b y) {                                                                              \
+    constexpr type max(a x, b y) {                                                                              \
         return static_cast<type>(x) > static_cast<type>(y) ? static_cast<type>(x) : static_cast<type>(y);    \
     }
 CUDAPERF_MIN_MAX(int, int, int)

@@ -44,6 +44,23 @@ struct cudaArray;
 typedef cudaArray *cudaArray_t;
 typedef const cudaArray *cudaArray_const_t;
 
+// Pitched memory, which kernels may be given as it is.
+struct cudaExtent {
+    size_t width, height, depth;
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+};
+constexpr cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
+constexpr cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
+constexpr cudaPitchedPtr make_cudaPitchedPtr(void *address, size_t pitch, size_t width, size_t height) {
+    return {address, pitch, width, height};
+}
+
 #define __host__
 #define __global__
 #define __device__
