@@ -28,7 +28,7 @@ TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FOUND = 99
 HEAD = """# The checkers, measured
 
-{planted} programs with a planted bug and {correct} correct ones that tempt to a false alarm, all in `examples/checkers`.
+{planted} programs with a planted bug and {correct} correct ones that tempt to a false alarm, in `examples/checkers`.
 They are of our own writing and the checkers were mended on them, so these rates are no estimate for unseen programs.
 Made by `python benchmarks/checkers.py`, which says how; compute-sanitizer ran on an H200.
 """
