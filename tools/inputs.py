@@ -132,7 +132,7 @@ def case(
 
 
 def poison(dtype: np.dtype, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """Random bits; for floats, quiet NaN with random payload."""
+    """Random bits; for floats, quiet NaN with random payload, never the one that arithmetic makes."""
     array = np.empty(shape, dtype)
     if dtype.names:
         for name in dtype.names:
@@ -140,7 +140,7 @@ def poison(dtype: np.dtype, shape: tuple[int, ...], rng: np.random.Generator) ->
     elif dtype.kind == "f":
         unsigned = np.dtype(f"u{dtype.itemsize}")
         quiet = np.array(np.nan, dtype).view(unsigned)
-        payload = rng.integers(0, 1 << (16 if dtype.itemsize > 2 else 8), size=shape, dtype=np.uint32)
+        payload = rng.integers(1, 1 << (16 if dtype.itemsize > 2 else 8), size=shape, dtype=np.uint32)
         array.view(unsigned)[...] = quiet | payload.astype(unsigned)
     elif dtype.kind == "b":
         array[...] = rng.integers(0, 2, size=shape)

@@ -1,7 +1,7 @@
 """Comparing the outputs of two programs."""
 
 import pytest
-from cudaperf_agent.tools.certify import _difference
+from cudaperf_agent.tools.output import difference
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from cudaperf_agent.tools.certify import _difference
     ],
 )
 def test_rounding_and_timings_are_no_difference(first, second, ported):
-    assert _difference([first, second], ported) is None
+    assert difference([first, second], ported) is None
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_rounding_and_timings_are_no_difference(first, second, ported):
     ],
 )
 def test_a_wrong_word_is_found(first, second, ported):
-    assert _difference([first, second], ported) is not None
+    assert difference([first, second], ported) is not None
