@@ -37,7 +37,8 @@ FIBERS = {
     "while (j > 0) { __syncthreads(); j--; } y[i] = s[t ^ 1]; }",
     "shuffle": "__shared__ float s[64]; s[t] = __shfl_xor_sync(~0u, x[i], 1); __syncthreads(); y[i] = s[t ^ 2]; }",
     "break out of the barrier's loop": "__shared__ float s[64]; float v = 0;\n"
-    "for (int j = 0; j < 4; j++) { s[t] = x[i] + j; __syncthreads(); v += s[t ^ 1]; __syncthreads(); if (j == 2) break; } y[i] = v; }",
+    "for (int j = 0; j < 4; j++) { s[t] = x[i] + j; __syncthreads();\n"
+    "v += s[t ^ 1]; __syncthreads(); if (j == 2) break; } y[i] = v; }",
 }
 
 
