@@ -23,6 +23,7 @@ struct Signals {
 
 static uint32_t serial, first_serial;
 static std::vector<Signals> blocks, threads;
+static std::vector<uint64_t> block_numbers;  // in the grid, by serial number in the launch
 static std::set<std::tuple<const void *, const void *>> reported;
 
 struct Conflict {
@@ -49,11 +50,7 @@ static std::vector<Conflict> pending_reads;
 static void tell(const Conflict &c) {
     if (reported.size() >= most_reports || !reported.insert({c.site, code_at(c.earlier.site)}).second) return;
     const Launch &launch = *position.launch;
-    bool other_block = c.earlier.block != serial;
-    uint64_t distance = serial - c.earlier.block;
-    std::string other = other_block ? text("a thread of another block (%llu blocks before)",
-                                           static_cast<unsigned long long>(distance))
-                                    : name_thread(launch, c.block, c.earlier.thread);
+    std::string other = name_thread(launch, block_numbers[c.earlier.block - first_serial], c.earlier.thread);
     report_finding("race", "error", 0, {c.site, code_at(c.earlier.site)},
                    name_thread(launch, c.block, c.thread) + " " + c.second_action + " " + c.place.name +
                        text("+%zu at {0}, and ", c.address - c.place.begin) + other + " " + c.first_action +
@@ -71,11 +68,14 @@ static void settle() {
 void begin_launch() {
     first_serial = serial + 1;
     blocks.clear();
+    block_numbers.clear();
 }
 
 void begin_block(uint32_t new_serial) {
     serial = new_serial;
     blocks.resize(serial - first_serial + 1);
+    block_numbers.resize(blocks.size());
+    block_numbers.back() = position.block;
     threads.assign(1024, {});
 }
 
