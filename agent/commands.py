@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..tools.oracle import OracleError
 from ..tools.toolchain import MissingCompiler
 from . import nodes
 from .deliver import OutputError, deliver, prepare
+from .interrupt import interrupts
 from .narration import Narrator, comparison, shown_path
 from .port import EnvironmentFault, Listener, UsageError, device_named, policy_named, port, session_for
 from .run import Event, Options, Outcome, Run, RunError, all_runs
@@ -92,6 +93,11 @@ def resume_run(run: str, json: bool) -> int:
 
 def _finish(run: Run, policy: Any, json: bool) -> int:
     """Walk a run from wherever it stands to its end, and deliver."""
+    with interrupts() as check:
+        return _walk(run, policy, json, check)
+
+
+def _walk(run: Run, policy: Any, json: bool, check: Callable[[], None]) -> int:
     console = Console(stderr=True, quiet=json, highlight=False)
     narrator = Narrator(console)
 
@@ -99,12 +105,17 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
         narrator.event(happened)
         if json:
             print(jsonlib.dumps(_public(happened)), flush=True)
+        check()
+
+    def progress(done: int, total: int, what: str) -> None:
+        check()
+        narrator.progress(done, total, what)
 
     if json:
         for past in run.events:
             print(jsonlib.dumps(_public(past)), flush=True)
     narrator.opening(run.task, run)
-    session = session_for(run, policy, Listener(event, progress=narrator.progress, suite=narrator.suite))
+    session = session_for(run, policy, Listener(event, progress=progress, suite=narrator.suite))
     try:
         outcome, best = port(session)
         suite = session.suite if best is not None else None
@@ -116,7 +127,7 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
                 best.proposal.candidate,
                 run.options.arch,
                 run.options.seed + 1,
-                narrator.progress,
+                progress,
             )
             if certificate.refuted:
                 outcome = Outcome(
@@ -135,9 +146,9 @@ def _finish(run: Run, policy: Any, json: bool) -> int:
     console.print(comparison(run, best, suite, session.gpu))
     console.print()
     if certificate is not None:
-        for check in certificate.checks:
+        for made in certificate.checks:
             console.print(
-                f"  {escape(check.name)}: {check.result} {escape(check.message)}".rstrip(), highlight=False
+                f"  {escape(made.name)}: {made.result} {escape(made.message)}".rstrip(), highlight=False
             )
     verdict = "[green]right[/]" if outcome.status == 0 else "[red]no right candidate[/]"
     console.print(f"{verdict}: {escape(outcome.reason)}")
