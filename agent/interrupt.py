@@ -23,7 +23,8 @@ def interrupts() -> Iterator[Callable[[], None]]:
         if pressed:
             raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # a shell's background job
+    if ignored or threading.current_thread() is not threading.main_thread():
         yield check
         return
     before = signal.signal(signal.SIGINT, press)
