@@ -139,7 +139,9 @@ def test_a_torn_last_line_never_happened(answers, undisturbed, tmp_path):
 def test_control_c_names_the_run_to_resume(answers, tmp_path):
     command = [Path(sys.executable).parent / "cudaperf-agent", *translate(answers, tmp_path)]
     # As in a terminal: a background job would ignore the signal.
-    terminal = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    terminal = (
+        "import os, signal as s, sys; s.signal(s.SIGINT, s.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", terminal, *command],
         env=environment(tmp_path),
