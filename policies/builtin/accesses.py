@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import and_
 
 from ...tools.c import ast
 from ...tools.c.polynomial import Polynomial, atom, constant
 from . import flow
-from .formula import at_least, comparison, equal
+from .formula import Formula, at_least, comparison, equal
 from .loops import Loop, break_in, counted, statements_of
 from .mathematics import is_library_function
 from .refusals import Refused
@@ -33,6 +35,22 @@ def accesses_of(
         name, place = walker.written_globals.popitem()
         raise Refused("carried-scalar", f"the loop writes the global variable {name}", place)
     return tuple(walker.found)
+
+
+def integer_value(expression: ast.Expr) -> Polynomial:
+    """The value of an integer expression of variables and constants; with an unknown where it is no polynomial."""
+    return _Walker({}).integer(expression)
+
+
+def alternatives(expression: ast.Expr, op: str) -> list[ast.Expr]:
+    """The values of which an expression takes the least (`op` is ``<``) or the greatest (``>``); else itself."""
+    match expression:
+        case ast.Conditional(
+            condition=ast.Binary(op=compared, left=left, right=right), then=then, otherwise=otherwise
+        ) if compared == op and left == then and right == otherwise:
+            return [*alternatives(then, op), *alternatives(otherwise, op)]
+        case _:
+            return [expression]
 
 
 def _assigned(body: Iterable[ast.Stmt]) -> dict[str, ast.Name]:
@@ -132,17 +150,23 @@ class _Walker(Evaluator):
 
     def enter(self, loop: Loop, name: str) -> None:
         """Inside a counted loop: its variable lies between its bounds, at a whole number of steps."""
-        first, bound = self.integer(loop.first), self.integer(loop.bound)
         variable = atom(name)
-        steps = self.fresh()
-        self.path = self.path & comparison(loop.comparison, variable, bound)
+        self.path = self.path & self.bounded(loop.comparison, variable, loop.bound)
+        start = ">=" if loop.step > 0 else "<="
         if loop.step in (1, -1):
-            self.path = self.path & comparison(">=" if loop.step > 0 else "<=", variable, first)
+            self.path = self.path & self.bounded(start, variable, loop.first)
         else:
+            steps = self.fresh()
+            first = self.integer(loop.first)
             self.path = self.path & at_least(steps, 0) & equal(variable, first + steps * loop.step)
-        if loop.step > 0 and self.is_natural(first):
+        if loop.step > 0 and any(self.is_natural(self.integer(e)) for e in alternatives(loop.first, ">")):
             self.natural.add(name)
         self.env[loop.variable] = variable
+
+    def bounded(self, op: str, variable: Polynomial, bound: ast.Expr) -> Formula:
+        """The comparison of a loop's variable with a bound; being below a minimum is being below both."""
+        limits = alternatives(bound, op[0])
+        return reduce(and_, (comparison(op, variable, self.integer(e)) for e in limits))
 
     def repeat(self, body: ast.Stmt, condition: ast.Expr | None, step: ast.Expr | None) -> None:
         """A loop of which nothing is known but what it touches."""

@@ -8,6 +8,7 @@ from ...tools.c import ast
 from ...tools.c.ast import CType
 from .emit import INDENT, UNARY, Override, Printer
 from .kernel import Site
+from .loops import declaring
 
 
 class BodyPrinter(Printer):
@@ -57,10 +58,5 @@ def iteration(site: Site, printer: Printer, depth: int) -> list[str]:
     lines = [f"{pad}{line};" for v in own for line in printer.declarations((v,))]
     body: tuple[ast.Stmt, ...] = nest.body
     for loop in reversed(nest.inner):
-        s = loop.statement
-        init = s.init
-        if not loop.declares:
-            variable = ast.Variable(loop.variable, loop.type, s.place, loop.first)
-            init = ast.Declare((variable,), s.place)
-        body = (ast.For(init, s.condition, s.step, ast.Block(body, s.place), s.place),)
+        body = (declaring(loop, body),)
     return [*lines, *printer.statements(body, depth)]

@@ -46,7 +46,7 @@ def conflicts(
     Updates of the arrays in `atomic` do not conflict with each other.
     """
     variables = tuple(loop.variable for loop in loops)
-    tester = _Tester(variables, accesses)
+    tester = Tester(variables, accesses)
     found: dict[str, Conflict] = {}
     writes = [a for a in accesses if a.kind == "write"]
     reads = [a for a in accesses if a.kind == "read"]
@@ -64,7 +64,12 @@ def conflicts(
     return found
 
 
-class _Tester:
+class Tester:
+    """Asks isl about accesses of iterations of some loops, named by their variables.
+
+    Two iterations are told apart by the instances ``a`` and ``b``, which begin the names of their variables.
+    """
+
     def __init__(self, loops: tuple[str, ...], accesses: tuple[Access, ...]) -> None:
         self.loops = loops
         self.context = isl.Context()
@@ -146,13 +151,17 @@ class _Tester:
 
     def satisfiable(self, text: str) -> bool:
         """Whether some integers satisfy the condition; True also where isl gives up."""
-        variables = ", ".join(sorted(set(_VARIABLE.findall(text))))
+        variables = ", ".join(sorted(self.spelled_in(text)))
         parameters = ", ".join(self.parameters.values())
         self.context.reset_operations()
         try:
             return not isl.Set(f"[{parameters}] -> {{ [{variables}] : {text} }}", self.context).is_empty()
         except isl.Error:
             return True
+
+    def spelled_in(self, text: str) -> set[str]:
+        """The variables of both iterations that a condition mentions."""
+        return set(_VARIABLE.findall(text))
 
     def speller(self, instance: str) -> Callable[[Polynomial], str | None]:
         """Spells linear polynomials for isl, with the varying names of one of the two iterations."""

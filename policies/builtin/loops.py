@@ -125,6 +125,16 @@ def _natural(value: ast.Expr) -> bool:
     return not value.type.signed
 
 
+def declaring(loop: Loop, body: tuple[ast.Stmt, ...]) -> ast.For:
+    """The loop around a body, with a variable of its own."""
+    statement = loop.statement
+    init = statement.init
+    if not loop.declares:
+        variable = ast.Variable(loop.variable, loop.type, loop.place, loop.first)
+        init = ast.Declare((variable,), loop.place)
+    return ast.For(init, statement.condition, statement.step, ast.Block(body, loop.place), loop.place)
+
+
 def statements_of(body: ast.Stmt) -> tuple[ast.Stmt, ...]:
     """The statements of a loop's or function's body."""
     return body.body if isinstance(body, ast.Block) else (body,)

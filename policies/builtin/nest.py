@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from ...tools.c import ast
 from . import flow
 from .accesses import accesses_of
+from .box import boxed, is_iteration
 from .dependence import Conflict, Overlap, conflicts
 from .emit import Printer
-from .loops import Loop, break_in, counted, statements_of
+from .loops import Loop, break_in, counted, declaring, statements_of
 from .mathematics import is_library_function
 from .reduction import Reduction, reduction_of
 from .refusals import Refused, loop_at
@@ -143,15 +144,23 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
     if not parallel:
         raise _carried(next((loop for loop in loops if loop.variable in found), loops[0]), found)
     chosen = parallel[-MOST_DIMENSIONS:]
+    inner = [loop for loop in loops if loop not in chosen]
+    inside = [*body, *(e for loop in loops for e in (loop.first, loop.bound))]
+    boxes = _boxes(loops, body, found)
+    if len(boxes) > len(parallel):
+        chosen = list(boxes.values())[-MOST_DIMENSIONS:]
+        inner = [loop for loop in loops if boxes.get(loop.variable) not in chosen]
+        cut = [loop for loop in loops if loop not in inner and boxes[loop.variable] != loop]
+        if cut:
+            body, inner = _tested(body, inner, cut), []
     roots = dict.fromkeys(a.location.root for a in accesses)
     overlapping = frozenset(a for a in roots for b in roots if a != b and _related(around, a, b))
-    inside = [*body, *(e for loop in loops for e in (loop.first, loop.bound))]
     declared = flow.declared_in(body).keys() | {loop.variable for loop in loops}
     mentioned = {k: v for k, v in flow.names_in(inside).items() if k not in declared}
     return Nest(
         statement=statement,
         loops=tuple(chosen),
-        inner=tuple(loop for loop in loops if loop not in chosen),
+        inner=tuple(inner),
         body=body,
         private=private,
         reductions=reductions,
@@ -216,12 +225,38 @@ def _atomic(accesses: tuple[Access, ...]) -> frozenset[str]:
 
 def _independent(loops: list[Loop], body: tuple[ast.Stmt, ...], found: dict[str, Conflict]) -> list[Loop]:
     """The loops that can run in parallel with bounds that are known before the nest starts."""
-    changing = {loop.variable for loop in loops} | flow.written(body) | flow.declared_in(body).keys()
+    changing = _changing(loops, body)
     return [
         loop
         for loop in loops
         if loop.variable not in found and changing.isdisjoint(flow.names_in([loop.first, loop.bound]))
     ]
+
+
+def _changing(loops: list[Loop], body: tuple[ast.Stmt, ...]) -> set[str]:
+    return {loop.variable for loop in loops} | flow.written(body) | flow.declared_in(body).keys()
+
+
+def _boxes(loops: list[Loop], body: tuple[ast.Stmt, ...], found: dict[str, Conflict]) -> dict[str, Loop]:
+    """The loops that can run in parallel, with bounds that cover what they need for any iteration of the others."""
+    wider = boxed(loops, _changing(loops, body))
+    loops = [wider.get(loop.variable, loop) for loop in loops]
+    return {loop.variable: loop for loop in _independent(loops, body, found)}
+
+
+def _tested(body: tuple[ast.Stmt, ...], inner: list[Loop], cut: list[Loop]) -> tuple[ast.Stmt, ...]:
+    """The inner loops around the body, which runs only in iterations that the loops to be cut really have."""
+    tests = {loop: is_iteration(loop) for loop in cut}
+    for loop in (*reversed(inner), None):
+        here = {
+            c: t for c, t in tests.items() if loop is None or loop.variable in flow.names_in([t])
+        }
+        for test in here.values():
+            body = (ast.If(test, ast.Block(body, test.place), None, test.place),)
+        tests = {c: t for c, t in tests.items() if c not in here}
+        if loop is not None:
+            body = (declaring(loop, body),)
+    return body
 
 
 def _carried(loop: Loop, found: dict[str, Conflict]) -> Refused:

@@ -7,8 +7,10 @@ the host where parallel nests are found inside it; where none is, the function i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from copy import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 from ...tools.c import ast
 from ...tools.records import FunctionSpec
@@ -20,7 +22,8 @@ from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
 from .pointers import States
 from .refusals import Refused, loop_at
-from .tree import RESERVED, unshadowed
+from .reschedule import rescheduled
+from .tree import INT, RESERVED, Names, rebuild, unshadowed
 
 
 @dataclass
@@ -28,7 +31,9 @@ class Plan:
     """The file as prepared for C++, and what becomes of the function in it.
 
     `scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
-    `returned` are nests whose only reduction is what the function returns next.
+    `returned` are nests whose only reduction is what the function returns next. `depths` tells for each nest how
+    many loops of the host part repeat it. `single` are nests of one iteration, `rewritten` statements with what was put
+    in their place.
     """
 
     unit: ast.Unit
@@ -38,6 +43,18 @@ class Plan:
     tables: dict[str, ast.Variable] = field(default_factory=dict)
     returned: dict[ast.For, ast.Return] = field(default_factory=dict)
     host_calls: set[str] = field(default_factory=set)
+    depths: dict[ast.For, int] = field(default_factory=dict)
+    single: set[ast.For] = field(default_factory=set)
+    rewritten: dict[ast.Stmt, ast.Stmt] = field(default_factory=dict)
+
+    @property
+    def parallel(self) -> dict[ast.For, Nest]:
+        """The nests with more than one iteration."""
+        return {s: n for s, n in self.nests.items() if s not in self.single}
+
+    def copy(self) -> Plan:
+        parts = {f.name: copy(getattr(self, f.name)) for f in dataclasses.fields(self)}
+        return Plan(**parts)
 
 
 def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
@@ -59,9 +76,20 @@ def _planned(unit: ast.Unit, spec: FunctionSpec) -> Plan:
     function = prepared.functions[spec.name]
     planner = _Planner(prepared, function)
     planner.sequence(function.body.body, pointers.initial(p.name for p in spec.arrays))
-    if not planner.plan.nests:
+    made = planner.plan
+    if not made.parallel:
         raise Refused("no-loop", f"{spec.name} has no loop that could run in parallel", function.place)
-    return planner.plan
+    made.function = dataclasses.replace(function, body=_rewritten(function.body, made))
+    return made
+
+
+def _rewritten(node: Any, made: Plan) -> Any:
+    """The statement with all that was put in place of its parts."""
+    if node in made.nests:
+        return node
+    if node in made.rewritten:
+        return _rewritten(made.rewritten[node], made)
+    return rebuild(node, lambda child: _rewritten(child, made) if isinstance(child, ast.Stmt) else child)
 
 
 def _prepared(unit: ast.Unit, spec: FunctionSpec) -> ast.Unit:
@@ -82,7 +110,9 @@ class _Planner:
         self.plan = Plan(unit, function)
         self.rest: list[tuple[ast.Stmt | ast.Expr, ...]] = []
         self.depth = 0
+        self.loops = 0
         self.outer: list[Loop] = []
+        self.keeps_order = False
 
     def sequence(self, body: tuple[ast.Stmt, ...], states: States) -> States:
         self.depth += 1
@@ -98,6 +128,8 @@ class _Planner:
 
     def statement(self, statement: ast.Stmt, states: States) -> States:
         match statement:
+            case ast.Evaluate() | ast.If() if self.loops and self.runs_on_device(statement, states):
+                pass
             case ast.Block(body=body):
                 return self.sequence(body, states)
             case ast.For() | ast.While():
@@ -116,28 +148,112 @@ class _Planner:
                 self.check(value)
         return pointers.after(states, statement)
 
+    def runs_on_device(self, statement: ast.Evaluate | ast.If, states: States) -> bool:
+        """Plans a statement of a host loop that only changes single elements as a kernel of one thread.
+
+        That costs a launch, where copies of the elements would make the host wait for the device.
+        """
+        nodes = list(ast.walk(statement))
+        if any(isinstance(n, ast.For | ast.While | ast.Jump | ast.Return) for n in nodes):
+            return False
+        place = statement.place
+        variable = ast.Name(Names(flow.names_in([self.plan.function.body])).fresh("once"), "local", INT, place)
+        zero, one = (ast.Literal(n, str(n), INT, place) for n in (0, 1))
+        loop = ast.For(
+            init=ast.Declare((ast.Variable(variable.name, INT, place, zero),), place),
+            condition=ast.Binary("<", variable, one, INT, place),
+            step=ast.Step("++", False, variable, INT, place),
+            body=ast.Block((statement,), place),
+            place=place,
+        )
+        try:
+            nest = parallel_nest(loop, self.surroundings(states))
+        except Refused:
+            return False
+        if not nest.written or nest.reductions:
+            return False
+        self.plan.nests[loop] = nest
+        self.plan.depths[loop] = self.loops
+        self.plan.single.add(loop)
+        self.plan.rewritten[statement] = loop
+        return True
+
     def loop(self, statement: ast.For | ast.While, states: States) -> States:
+        """A loop in the order written, or in another one where that makes more of it parallel."""
+        start = self.plan
+        choices: list[tuple[Cost, Plan]] = []
+        refusal: Refused | None = None
+        try:
+            after = self.attempt(start, lambda: self.as_written(statement, states))
+            choices.append((_cost(start, self.plan), self.plan))
+        except Refused as refused:
+            refusal = refused
+        written = choices[0][0] if choices else None
+        if isinstance(statement, ast.For) and not self.keeps_order and self.is_improvable(statement, written):
+            self.keeps_order = True
+            around = self.surroundings(states)
+            self.plan = start
+            for block in rescheduled(statement, around):
+                try:
+                    after = self.attempt(start, lambda block=block: self.statement(block, states))
+                except Refused:
+                    continue
+                self.plan.rewritten[statement] = block
+                choices.append((_cost(start, self.plan), self.plan))
+            self.keeps_order = False
+        if not choices:
+            self.plan = start
+            assert refusal is not None
+            raise refusal
+        _, self.plan = min(choices, key=lambda choice: choice[0])
+        return after
+
+    def is_improvable(self, statement: ast.For, written: Cost | None) -> bool:
+        """Whether another order could be better than the loop as it is written, at the given cost where it can be.
+
+        A loop that repeats parallel nests over the same elements gains nothing.
+        """
+        if written is None:
+            return True
+        serial, launches, _ = written
+        nested = any(depth > self.loops + 1 for depth in self.plan.depths.values())
+        return serial > launches or (launches > 0 and (nested or _indexes(statement)))
+
+    def attempt(self, start: Plan, make: Callable[[], States]) -> States:
+        """What `make` leads to from the plan at the start, which stays as it was."""
+        self.plan = start.copy()
+        rest, place = list(self.rest), (self.depth, self.loops, self.outer)
+        try:
+            return make()
+        except Refused:
+            self.rest, (self.depth, self.loops, self.outer) = rest, place
+            raise
+
+    def surroundings(self, states: States) -> Surroundings:
+        return Surroundings(
+            functions=self.unit.functions,
+            outer=tuple(self.outer),
+            live_after=self.live_after,
+            overlap=lambda a, b: pointers.overlap(states, a, b),
+        )
+
+    def as_written(self, statement: ast.For | ast.While, states: States) -> States:
         """A loop as a parallel nest where it is one, else on the host around the nests inside it."""
         reason = None
         if isinstance(statement, ast.For):
-            around = Surroundings(
-                functions=self.unit.functions,
-                outer=tuple(self.outer),
-                live_after=self.live_after,
-                overlap=lambda a, b: pointers.overlap(states, a, b),
-            )
             try:
-                self.plan.nests[statement] = parallel_nest(statement, around)
+                self.plan.nests[statement] = parallel_nest(statement, self.surroundings(states))
+                self.plan.depths[statement] = self.loops
             except Refused as refusal:
                 reason = refusal
             else:
                 return states
-        found = len(self.plan.nests)
+        found = len(self.plan.parallel)
         try:
             after = self.host_loop(statement, states)
         except Refused as inner:
             raise (reason if reason is not None and _indexes(statement) else inner) from None
-        if len(self.plan.nests) == found and _touches_memory(statement):
+        if len(self.plan.parallel) == found and _touches_memory(statement):
             if reason is None:
                 message = f"{loop_at(statement.place)} is a while loop with nothing parallel inside"
                 reason = Refused("sequential-loop", message, statement.place)
@@ -171,7 +287,9 @@ class _Planner:
             self.outer = [*outer, loop]
         self.rest.append(tuple(again))
         self.depth += 1
+        self.loops += 1
         self.statement(statement.body, inside)
+        self.loops -= 1
         self.depth -= 1
         self.rest.pop()
         self.outer = outer
@@ -255,6 +373,37 @@ class _Planner:
         )
         if plain and nest.reductions[0].name in names and all(n.type.scalar for n in names.values()):
             self.plan.returned[nest.statement] = statement
+
+
+Cost = tuple[int, int, int]
+
+
+def _cost(before: Plan, after: Plan) -> Cost:
+    """How much of the deepest nests runs one after the other, in kernels and in launches; then how many kernels."""
+    made = {s: n for s, n in after.nests.items() if s not in before.nests}
+    paths = []
+    for statement, nest in made.items():
+        launches = after.depths[statement]
+        for inside in _loop_depths(nest.body):
+            serial = launches + len(nest.inner) + inside
+            parallel = 0 if statement in after.single else len(nest.loops)
+            paths.append((serial + parallel, serial, launches))
+    most = max((total for total, _, _ in paths), default=0)
+    hot = [(serial, launches) for total, serial, launches in paths if total == most]
+    return sum(s for s, _ in hot), sum(n for _, n in hot), len(made)
+
+
+def _loop_depths(body: Iterable[ast.Stmt], depth: int = 0) -> list[int]:
+    """How deep each innermost loop of a body lies in it; the body itself counts as one where it has no loop."""
+    found = []
+    for node in body:
+        if isinstance(node, ast.For | ast.While):
+            found += _loop_depths((node.body,), depth + 1)
+        else:
+            inner = [c for c in ast.children(node) if isinstance(c, ast.Stmt)]
+            if any(isinstance(n, ast.For | ast.While) for c in inner for n in ast.walk(c)):
+                found += _loop_depths(inner, depth)
+    return found or [depth]
 
 
 def globals_of(unit: ast.Unit, function: str) -> dict[str, ast.Name]:

@@ -251,7 +251,7 @@ class Evaluator:
         if op in ("/", "%"):
             downward = at_least(dividend, 0) & upward
             negative = at_least(-dividend, 1) & at_least(-rest, 0) & at_least(rest, 1 - number)
-            self.definitions[name] = downward | negative
+            self.definitions[name] = downward if self.is_natural(dividend) else downward | negative
         else:
             self.definitions[name] = upward
         return quotient if op in ("/", ">>") else rest

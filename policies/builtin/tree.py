@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ...tools.c import ast
 
 Node = TypeVar("Node", bound=Any)
+INT = ast.CType("int", "int", 4, True)
 
 # Words that C++ or CUDA takes for itself and C leaves to the programmer.
 RESERVED = frozenset(
