@@ -23,6 +23,9 @@ from .symbolic import Access
 OPERATIONS = 200_000
 _VARIABLE = re.compile(r"\b[ab]_\w+")
 
+Subscript = tuple[str, int]
+"""An array, and which of the steps of a location in it."""
+Strides = tuple[Polynomial, ...]
 Overlap = Callable[[str, str], OneOf["same", "distinct", "unknown"]]
 """How two pointers of the nest relate: the same array (or maybe), never overlapping, or unknown."""
 
@@ -75,7 +78,10 @@ class Tester:
         self.context = isl.Context()
         self.context.set_max_operations(OPERATIONS)
         self.parameters: dict[Monomial, str] = {}
-        self.strides = _strides(accesses, self.varies)
+        self.strides = {
+            key: next((c for c in choices if self.fits(key, c, accesses)), choices[0])
+            for key, choices in _strides(accesses, self.varies).items()
+        }
         self.split: dict[Access, tuple[tuple[Polynomial, ...] | str | None, ...]] = {}
 
     def varies(self, name: str) -> bool:
@@ -119,13 +125,28 @@ class Tester:
         """The steps of a location, each subscript split into those of its dimensions; None: not linear."""
         if access not in self.split:
             self.split[access] = tuple(
-                step if isinstance(step, str) else self.delinearized(access, position, step)
+                step
+                if isinstance(step, str)
+                else self.delinearized(
+                    step, self.strides.get((access.location.root, position), ()), access.domain
+                )
                 for position, step in enumerate(access.location.steps)
             )
         return self.split[access]
 
-    def delinearized(self, access: Access, position: int, step: Polynomial) -> tuple[Polynomial, ...] | None:
-        strides = self.strides.get((access.location.root, position), ())
+    def fits(self, key: Subscript, strides: Strides, accesses: Iterable[Access]) -> bool:
+        """Whether all subscripts at one place of an array's locations can be split by the strides."""
+        root, position = key
+        steps = [
+            (a.location.steps[position], a.domain)
+            for a in accesses
+            if a.location.root == root and len(a.location.steps) > position
+        ]
+        return all(isinstance(s, str) or self.delinearized(s, strides, domain) for s, domain in steps)
+
+    def delinearized(
+        self, step: Polynomial, strides: Strides, domain: Formula
+    ) -> tuple[Polynomial, ...] | None:
         parts = []
         rest = step
         for stride in strides:
@@ -137,7 +158,7 @@ class Tester:
         finer = (*strides[1:], constant(1))
         extents = [_exact_quotient(big, small) for big, small in zip(strides, finer, strict=False)]
         for part, extent in zip(parts[1:], extents, strict=True):
-            if extent is None or not self.within(part, extent, access.domain):
+            if extent is None or not self.within(part, extent, domain):
                 return None
         return tuple(parts)
 
@@ -191,9 +212,10 @@ class Tester:
 
 def _strides(
     accesses: Iterable[Access], varies: Callable[[str], bool]
-) -> dict[tuple[str, int], tuple[Polynomial, ...]]:
-    """For each subscript of each array, the symbolic strides by which it is linearized, largest first."""
-    found: dict[tuple[str, int], set[Polynomial]] = {}
+) -> dict[Subscript, tuple[Strides, ...]]:
+    """For each subscript of each array, the strides by which it may be linearized: what multiplies its variables,
+    and the same without constants, which come from variables that count in two dimensions (``i * w + (c - i)``)."""
+    found: dict[Subscript, set[Polynomial]] = {}
     for access in accesses:
         for position, step in enumerate(access.location.steps):
             if isinstance(step, str):
@@ -204,8 +226,18 @@ def _strides(
                 if factor.value is None and not any(varies(n) for n in factor.names):
                     strides.add(factor)
     return {
-        key: tuple(sorted(s, key=lambda p: (-p.degree(), -p.terms[0][1], str(p)))) for key, s in found.items()
+        key: tuple(dict.fromkeys((_ordered(s), _ordered({f - _constant_term(f) for f in s}))))
+        for key, s in found.items()
     }
+
+
+def _ordered(strides: set[Polynomial]) -> Strides:
+    """Strides, the largest first."""
+    return tuple(sorted(strides, key=lambda p: (-p.degree(), -p.terms[0][1], str(p))))
+
+
+def _constant_term(polynomial: Polynomial) -> int:
+    return dict(polynomial.terms).get((), 0)
 
 
 def divided(dividend: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:

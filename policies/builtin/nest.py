@@ -248,9 +248,7 @@ def _tested(body: tuple[ast.Stmt, ...], inner: list[Loop], cut: list[Loop]) -> t
     """The inner loops around the body, which runs only in iterations that the loops to be cut really have."""
     tests = {loop: is_iteration(loop) for loop in cut}
     for loop in (*reversed(inner), None):
-        here = {
-            c: t for c, t in tests.items() if loop is None or loop.variable in flow.names_in([t])
-        }
+        here = {c: t for c, t in tests.items() if loop is None or loop.variable in flow.names_in([t])}
         for test in here.values():
             body = (ast.If(test, ast.Block(body, test.place), None, test.place),)
         tests = {c: t for c, t in tests.items() if c not in here}

@@ -157,7 +157,9 @@ class _Planner:
         if any(isinstance(n, ast.For | ast.While | ast.Jump | ast.Return) for n in nodes):
             return False
         place = statement.place
-        variable = ast.Name(Names(flow.names_in([self.plan.function.body])).fresh("once"), "local", INT, place)
+        variable = ast.Name(
+            Names(flow.names_in([self.plan.function.body])).fresh("once"), "local", INT, place
+        )
         zero, one = (ast.Literal(n, str(n), INT, place) for n in (0, 1))
         loop = ast.For(
             init=ast.Declare((ast.Variable(variable.name, INT, place, zero),), place),

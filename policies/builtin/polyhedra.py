@@ -203,9 +203,7 @@ def _dependences(tester: Tester, first: Statement, second: Statement, overlap: O
     order = _order(tester, first, second)
     if order is None:
         return
-    domains = [
-        s.domain.text(_exact(tester.speller(i))) for s, i in ((first, "a"), (second, "b"))
-    ]
+    domains = [s.domain.text(_exact(tester.speller(i))) for s, i in ((first, "a"), (second, "b"))]
     for one in first.accesses:
         for other in second.accesses:
             if "write" not in (one.kind, other.kind):
@@ -229,7 +227,9 @@ def _order(tester: Tester, first: Statement, second: Statement) -> str | None:
     """When an instance of the first statement runs before one of the second; None: never."""
     shared = [
         loop
-        for loop, _ in takewhile(lambda pair: pair[0] is pair[1], zip(first.loops, second.loops, strict=False))
+        for loop, _ in takewhile(
+            lambda pair: pair[0] is pair[1], zip(first.loops, second.loops, strict=False)
+        )
     ]
     equal: list[str] = []
     cases = []

@@ -131,7 +131,9 @@ class _Writer:
 
     def single(self, node: isl.AstNode, values: Mapping[str, ast.Expr]) -> list[ast.Stmt]:
         iterator = node.for_get_iterator().id_get_id().get_name()
-        return self.node(node.for_get_body(), {**values, iterator: self.expression(node.for_get_init(), values)})
+        return self.node(
+            node.for_get_body(), {**values, iterator: self.expression(node.for_get_init(), values)}
+        )
 
     def named(self, iterator: str, body: isl.AstNode, values: Mapping[str, ast.Expr]) -> str:
         """The name of the original's variable that an iterator stands for, where there is one and it is free."""
@@ -227,7 +229,9 @@ class _Writer:
 
     @property
     def variables(self) -> Mapping[str, ast.Name]:
-        return flow.names_in([b for s in self.model.statements for loop in s.loops for b in (loop.statement,)])
+        return flow.names_in(
+            [b for s in self.model.statements for loop in s.loops for b in (loop.statement,)]
+        )
 
 
 def _calls(node: isl.AstNode) -> Iterator[isl.AstExpr]:

@@ -187,6 +187,8 @@ def test_what_is_called_parallel_never_conflicts(p):
         made = plan(unit_of(p.c), spec_of(p.c))
     except Refused:
         return
+    if made.rewritten:
+        return
     for nest in made.nests.values():
         parallel = {loop.variable for loop in nest.loops}
         inside = parallel | {loop.variable for loop in nest.inner}
