@@ -39,10 +39,12 @@ class BodyPrinter(Printer):
         return super().statement(statement, depth)
 
     def atomic_add(self, target: ast.Expr, amount: str, op: str) -> str:
-        """An update of an integer; one of 64 bits adds as unsigned, which wraps to the same."""
+        """An update of a number; an integer of 64 bits adds as unsigned, which wraps to the same."""
         type = target.type
         address = self.expression(ast.Unary("&", target, CType("pointer", ""), target.place))
-        if type.size == 8:
+        if type.kind == "float":
+            amount = f"({type.spelling}){amount}"
+        elif type.size == 8:
             address = f"(unsigned long long *){address}"
             amount = f"(unsigned long long){amount}"
         elif amount != "1":

@@ -15,6 +15,7 @@ from typing import Any
 from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
+from .decisive import DECISIVE
 from .flatten import flattened
 from .inline import inlined
 from .loops import Loop, counted
@@ -23,7 +24,10 @@ from .nest import Nest, Surroundings, parallel_nest
 from .pointers import States
 from .refusals import Refused, loop_at
 from .reschedule import rescheduled
-from .tree import INT, RESERVED, Names, rebuild, unshadowed
+from .tree import INT, RESERVED, Names, rebuild, root_of, unshadowed
+
+# How many rewritings of a loop may stand on one another.
+DEEPEST = 4
 
 
 @dataclass
@@ -113,6 +117,8 @@ class _Planner:
         self.loops = 0
         self.outer: list[Loop] = []
         self.keeps_order = False
+        self.idioms = 0
+        self.names = Names((*unit.globals, *unit.functions, *_variables(function)))
 
     def sequence(self, body: tuple[ast.Stmt, ...], states: States) -> States:
         self.depth += 1
@@ -158,7 +164,7 @@ class _Planner:
             return False
         place = statement.place
         variable = ast.Name(
-            Names(flow.names_in([self.plan.function.body])).fresh("once"), "local", INT, place
+            self.names.fresh("once"), "local", INT, place
         )
         zero, one = (ast.Literal(n, str(n), INT, place) for n in (0, 1))
         loop = ast.For(
@@ -203,6 +209,20 @@ class _Planner:
                 self.plan.rewritten[statement] = block
                 choices.append((_cost(start, self.plan), self.plan))
             self.keeps_order = False
+        if not choices and isinstance(statement, ast.For) and self.idioms < DEEPEST:
+            self.idioms += 1
+            for idiom in DECISIVE:
+                block = idiom(statement, self.live_after, self.names)
+                if block is None:
+                    continue
+                try:
+                    after = self.attempt(start, lambda block=block: self.statement(block, states))
+                except Refused:
+                    continue
+                self.plan.rewritten[statement] = block
+                self.idioms -= 1
+                return after
+            self.idioms -= 1
         if not choices:
             self.plan = start
             assert refusal is not None
@@ -377,6 +397,11 @@ class _Planner:
             self.plan.returned[nest.statement] = statement
 
 
+def _variables(function: ast.Function) -> Iterable[str]:
+    body = [function.body]
+    return (*(p.name for p in function.parameters), *flow.names_in(body), *flow.declared_in(body))
+
+
 Cost = tuple[int, int, int]
 
 
@@ -483,7 +508,7 @@ def _only_read(name: str, body: ast.Stmt) -> bool:
                 if isinstance(base, ast.Name) and base.name == name:
                     return node.type.scalar and all(map(reads, indices))
             case ast.Assign(target=target) | ast.Step(target=target) | ast.Unary(op="&", operand=target):
-                if name in flow.names_in([target]) and _root(target) == name:
+                if name in flow.names_in([target]) and root_of(target) == name:
                     return False
         return all(map(reads, ast.children(node)))
 
@@ -496,14 +521,8 @@ def _pointed(pointer: ast.Expr) -> str | None:
         case ast.Cast(operand=inner) | ast.Binary(op="+" | "-", left=inner):
             return _pointed(inner)
         case ast.Unary(op="&", operand=ast.Subscript() as inner):
-            return _root(inner)
+            return root_of(inner)
         case ast.Name() | ast.Subscript() if pointer.type.element is not None:
-            return _root(pointer)
+            return root_of(pointer)
         case _:
             return None
-
-
-def _root(expression: ast.Expr) -> str | None:
-    while isinstance(expression, ast.Subscript | ast.Member):
-        expression = expression.base
-    return expression.name if isinstance(expression, ast.Name) else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from ...tools.c import ast
+from .tree import same
 
 _SUMS = {"+=": "+", "-=": "+", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
 _EXTREMA = {name + suffix: name for name in ("fmin", "fmax") for suffix in ("", "f")}
@@ -139,9 +140,9 @@ def _extremum(
     """``<`` or ``>`` where the condition tells that `value` should replace the variable (or should not)."""
     match condition:
         case ast.Binary(op=str() as op, left=left, right=right) if op in _MIRRORED:
-            if _is(name, left) and _same(right, value):
+            if _is(name, left) and same(right, value):
                 op = _MIRRORED[op]
-            elif not (_is(name, right) and _same(left, value)):
+            elif not (_is(name, right) and same(left, value)):
                 return None
         case _:
             return None
@@ -162,18 +163,3 @@ def _is(name: str, expression: ast.Expr) -> bool:
 
 def _mentions(name: str, node: Any) -> bool:
     return any(isinstance(n, ast.Name) and n.name == name for n in ast.walk(node))
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two trees are alike, wherever they stand."""
-    if isinstance(a, ast.Expr):
-        if a.__class__ is not b.__class__:
-            return False
-        return all(
-            _same(getattr(a, f.name), getattr(b, f.name))
-            for f in fields(a)
-            if f.name not in ("place", "type")
-        )
-    if isinstance(a, tuple):
-        return isinstance(b, tuple) and len(a) == len(b) and all(map(_same, a, b))
-    return bool(a == b)

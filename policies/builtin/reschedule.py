@@ -19,7 +19,7 @@ from . import flow
 from .nest import Surroundings
 from .polyhedra import Model, NotAffine, Statement, model
 from .refusals import Refused
-from .tree import INT, Names, rebuild
+from .tree import INT, Names, substituted
 
 LONG = ast.CType("int", "long", 8, True)
 # A schedule that needs more statements than this to write down is not worth its kernels.
@@ -162,7 +162,7 @@ class _Writer:
             loop.variable: _cast(self.expression(call.op_get_arg(i + 1), values), loop.type)
             for i, loop in enumerate(statement.loops)
         }
-        return [_substituted(s, given) for s in statement.body]
+        return [substituted(s, given) for s in statement.body]
 
     def expression(self, expression: isl.AstExpr, values: Mapping[str, ast.Expr]) -> ast.Expr:
         kind = expression.get_type()
@@ -262,9 +262,3 @@ def _cast(value: ast.Expr, type: ast.CType) -> ast.Expr:
     if type.spelling == value.type.spelling or isinstance(value, ast.Literal):
         return value
     return ast.Cast(value, type, value.place)
-
-
-def _substituted(node: Any, values: Mapping[str, ast.Expr]) -> Any:
-    if isinstance(node, ast.Name) and node.name in values:
-        return values[node.name]
-    return rebuild(node, lambda child: _substituted(child, values))

@@ -343,7 +343,7 @@ class Evaluator:
         value = self.evaluate(assign.value)
         if target.type.kind == "pointer":
             raise Refused("construct", "a pointer is written to memory", target.place)
-        update = self.atomic_update(assign, assign.op) if assign.value.type.kind == "int" else None
+        update = self.atomic_update(assign, assign.op) if _adds_exactly(assign) else None
         if assign.op != "=":
             self.record(location, "read", target, update)
         self.record(location, "write", target, update)
@@ -352,7 +352,7 @@ class Evaluator:
     def atomic_update(self, expression: ast.Assign | ast.Step, op: str) -> str | None:
         """The operator of an update of memory that an atomic operation can make, its value unused."""
         type = expression.target.type
-        fits = type.kind == "int" and type.size in (4, 8)
+        fits = type.kind in ("int", "float") and type.size in (4, 8)
         return _ATOMIC_UPDATES.get(op) if fits and expression is self.discards else None
 
     def compound(self, assign: ast.Assign, old: Value, value: Value) -> Value:
@@ -380,6 +380,14 @@ class Evaluator:
 
     def call(self, call: ast.Call) -> Value:
         raise NotImplementedError
+
+
+def _adds_exactly(assign: ast.Assign) -> bool:
+    """Whether the value can be converted to the target's type before it is added."""
+    target, value = assign.target.type, assign.value.type
+    if target.kind == "float":
+        return value.kind == "int" or (value.size or 8) <= (target.size or 0)
+    return value.kind == "int"
 
 
 def _is_unsigned(left: ast.CType, right: ast.CType) -> bool:

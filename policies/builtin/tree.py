@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ...tools.c import ast
@@ -140,3 +140,32 @@ class _Renaming:
         if isinstance(length, ast.Expr):
             length = self.expression(length, scope)
         return dataclasses.replace(type, element=self.type(type.element, scope), length=length)
+
+
+def substituted(node: Node, values: Mapping[str, ast.Expr]) -> Node:
+    """The tree with expressions in place of the variables of these names."""
+    if isinstance(node, ast.Name) and node.name in values:
+        return values[node.name]  # type: ignore[return-value]
+    return rebuild(node, lambda child: substituted(child, values))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two trees are alike, wherever they stand."""
+    if isinstance(a, ast.Expr):
+        if a.__class__ is not b.__class__:
+            return False
+        return all(
+            same(getattr(a, f.name), getattr(b, f.name))
+            for f in dataclasses.fields(a)
+            if f.name not in ("place", "type")
+        )
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b)
+
+
+def root_of(expression: ast.Expr) -> str | None:
+    """The variable that an element or field belongs to; None where it is reached in another way."""
+    while isinstance(expression, ast.Subscript | ast.Member):
+        expression = expression.base
+    return expression.name if isinstance(expression, ast.Name) else None
