@@ -48,7 +48,9 @@ def search(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Block
     once = _at(found, loop, then)
     parts: list[ast.Stmt] = [at.declare(found, end), _reduced(at, choice, found, first=True)]
     if choice.rest:
-        bound = dataclasses.replace(loop.statement, condition=at.binary("<" if loop.step > 0 else ">", variable, found))
+        bound = dataclasses.replace(
+            loop.statement, condition=at.binary("<" if loop.step > 0 else ">", variable, found)
+        )
         parts.append(dataclasses.replace(bound, body=at.block(*choice.before, *choice.rest)))
     if not loop.declares and live_after(loop.variable):
         parts.append(at.set(variable, found))
@@ -135,7 +137,8 @@ def _only_computes(statement: ast.Stmt) -> bool:
 
 def _is_pure(expressions: Iterable[ast.Expr]) -> bool:
     return not any(
-        isinstance(n, ast.Assign | ast.Step) or (isinstance(n, ast.Call) and not is_library_function(n.function))
+        isinstance(n, ast.Assign | ast.Step)
+        or (isinstance(n, ast.Call) and not is_library_function(n.function))
         for e in expressions
         for n in ast.walk(e)
     )
@@ -164,8 +167,12 @@ def _is_unchanged(choice: _Choice, by: tuple[ast.Stmt, ...]) -> bool:
         for n in ast.walk(s)
         if isinstance(n, ast.Assign | ast.Step) and not isinstance(n.target, ast.Name)
     }
-    return None not in stored and not needed & (flow.written(by) | stored) and not any(
-        isinstance(n, ast.Call) and not is_library_function(n.function) for s in by for n in ast.walk(s)
+    return (
+        None not in stored
+        and not needed & (flow.written(by) | stored)
+        and not any(
+            isinstance(n, ast.Call) and not is_library_function(n.function) for s in by for n in ast.walk(s)
+        )
     )
 
 

@@ -52,9 +52,8 @@ class Site:
     @property
     def captured(self) -> dict[str, ast.Name]:
         """The variables that a kernel takes as parameters."""
-        own = {n.name for n in self.nest.private} | {
-            r.name for r in self.nest.reductions if r.neutral is not None
-        }
+        own = {n.name for n in self.nest.private} | {s.name for s in self.nest.scans}
+        own |= {r.name for r in self.nest.reductions if r.neutral is not None}
         mentioned = {**self.nest.names, **self.globals_called}
         first = [n for n in self.order if n in mentioned]
         return {

@@ -15,6 +15,7 @@ from .loops import Loop, break_in, counted, declaring, statements_of
 from .mathematics import is_library_function
 from .reduction import Reduction, reduction_of
 from .refusals import Refused, loop_at
+from .scan import Scan, compacted, scan_of, sliced
 from .symbolic import Access
 
 MOST_DIMENSIONS = 3
@@ -26,7 +27,8 @@ class Nest:
 
     Each combination of the variables of `loops` (outermost first as written) is independent of the others, up to the
     `reductions` and to updates of the arrays in `atomic`. An iteration runs `body` inside the loops of `inner`.
-    `private` are variables declared outside the nest of which each iteration has its own. Arrays in `overlapping` may
+    `private` are variables declared outside the nest of which each iteration has its own, `scans` those that it needs
+    as all iterations before it leave them. Arrays in `overlapping` may
     share memory with another of the nest.
     """
 
@@ -37,6 +39,7 @@ class Nest:
     private: tuple[ast.Name, ...]
     reductions: tuple[Reduction, ...]
     accesses: tuple[Access, ...]
+    scans: tuple[Scan, ...] = ()
     atomic: frozenset[str] = frozenset()
     overlapping: frozenset[str] = frozenset()
     names: Mapping[str, ast.Name] = field(default_factory=dict, hash=False)
@@ -132,13 +135,15 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
         if not loop.declares and around.live_after(loop.variable):
             message = f"{loop.variable} is read after the {loop_at(loop.place)}"
             raise Refused("scalar-live-out", message, loop.place)
-    private, reductions = _scalars(statement, body, around)
+    private, reductions, scans = _scalars(statement, body, around)
+    if scans and (len(loops) > 1 or _skips(body)):
+        raise _carries(statement, scans[0].name)
     accesses = accesses_of(around.outer, tuple(loops), body, around.functions)
     _check_prologue(loops, accesses, around)
-    found = conflicts(loops, accesses, around.overlap)
+    found = conflicts(loops, accesses, around.overlap, compacted(body, scans))
     parallel = _independent(loops, body, found)
     atomic = frozenset[str]()
-    if not parallel and (atomic := _atomic(accesses)):
+    if not parallel and not scans and (atomic := _atomic(accesses)):
         rest = conflicts(loops, accesses, around.overlap, atomic)
         parallel = _independent(loops, body, rest)
     if not parallel:
@@ -165,6 +170,7 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
         private=private,
         reductions=reductions,
         accesses=accesses,
+        scans=scans,
         atomic=atomic,
         overlapping=overlapping,
         names=mentioned,
@@ -173,9 +179,9 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
 
 def _scalars(
     statement: ast.For, body: tuple[ast.Stmt, ...], around: Surroundings
-) -> tuple[tuple[ast.Name, ...], tuple[Reduction, ...]]:
-    """The variables from outside that the body writes: private ones, and reductions."""
-    private, reductions = [], []
+) -> tuple[tuple[ast.Name, ...], tuple[Reduction, ...], tuple[Scan, ...]]:
+    """The variables from outside that the body writes: private ones, reductions and scans."""
+    private, reductions, scans = [], [], []
     names = flow.names_in(body)
     for name in sorted(flow.written(body)):
         variable = names[name]
@@ -184,15 +190,41 @@ def _scalars(
         if not use.exposed and not live:
             private.append(variable)
             continue
-        reduction = reduction_of(variable, body)
-        if reduction is None or variable.scope == "global":
-            if use.exposed:
-                message = f"{loop_at(statement.place)} carries {name} from one iteration to the next"
-                raise Refused("carried-scalar", message, statement.place)
-            message = f"{name} is read after the {loop_at(statement.place)}, which sets it"
-            raise Refused("scalar-live-out", message, statement.place)
-        reductions.append(reduction)
-    return tuple(private), tuple(reductions)
+        if variable.scope != "global":
+            if (reduction := reduction_of(variable, body)) is not None:
+                reductions.append(reduction)
+                continue
+            if use.exposed and (scan := scan_of(variable, body, live)) is not None:
+                scans.append(scan)
+                continue
+        if use.exposed:
+            raise _carries(statement, name)
+        message = f"{name} is read after the {loop_at(statement.place)}, which sets it"
+        raise Refused("scalar-live-out", message, statement.place)
+    if scans:
+        scans += [Scan(r, True) for r in reductions]
+        if sliced(body, {s.name for s in scans}) is None:
+            raise _carries(statement, scans[0].name)
+        reductions = []
+    return tuple(private), tuple(reductions), tuple(scans)
+
+
+def _carries(statement: ast.For, name: str) -> Refused:
+    message = f"{loop_at(statement.place)} carries {name} from one iteration to the next"
+    return Refused("carried-scalar", message, statement.place)
+
+
+def _skips(body: tuple[ast.Stmt, ...]) -> bool:
+    """Whether a ``continue`` leaves an iteration before its end."""
+    for statement in body:
+        match statement:
+            case ast.Jump():
+                return True
+            case ast.For() | ast.While():
+                continue
+        if _skips(tuple(c for c in ast.children(statement) if isinstance(c, ast.Stmt))):
+            return True
+    return False
 
 
 def _check_prologue(loops: list[Loop], accesses: tuple[Access, ...], around: Surroundings) -> None:

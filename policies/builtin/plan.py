@@ -7,7 +7,7 @@ the host where parallel nests are found inside it; where none is, the function i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,13 +17,16 @@ from ...tools.records import FunctionSpec
 from . import flow, pointers
 from .decisive import DECISIVE
 from .flatten import flattened
+from .induction import straightened
 from .inline import inlined
 from .loops import Loop, counted
 from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
 from .pointers import States
+from .promotion import promoted
 from .refusals import Refused, loop_at
 from .reschedule import rescheduled
+from .scan import carried_element
 from .tree import INT, RESERVED, Names, rebuild, root_of, unshadowed
 
 # How many rewritings of a loop may stand on one another.
@@ -163,9 +166,7 @@ class _Planner:
         if any(isinstance(n, ast.For | ast.While | ast.Jump | ast.Return) for n in nodes):
             return False
         place = statement.place
-        variable = ast.Name(
-            self.names.fresh("once"), "local", INT, place
-        )
+        variable = ast.Name(self.names.fresh("once"), "local", INT, place)
         zero, one = (ast.Literal(n, str(n), INT, place) for n in (0, 1))
         loop = ast.For(
             init=ast.Declare((ast.Variable(variable.name, INT, place, zero),), place),
@@ -209,12 +210,9 @@ class _Planner:
                 self.plan.rewritten[statement] = block
                 choices.append((_cost(start, self.plan), self.plan))
             self.keeps_order = False
-        if not choices and isinstance(statement, ast.For) and self.idioms < DEEPEST:
+        if not choices and self.idioms < DEEPEST:
             self.idioms += 1
-            for idiom in DECISIVE:
-                block = idiom(statement, self.live_after, self.names)
-                if block is None:
-                    continue
+            for block in self.rewritings(statement, states):
                 try:
                     after = self.attempt(start, lambda block=block: self.statement(block, states))
                 except Refused:
@@ -229,6 +227,16 @@ class _Planner:
             raise refusal
         _, self.plan = min(choices, key=lambda choice: choice[0])
         return after
+
+    def rewritings(self, statement: ast.For | ast.While, states: States) -> Iterator[ast.Block]:
+        """What a loop that is not parallel as it stands may be written as instead."""
+        makers = [lambda: straightened(statement, self.live_after, self.names)]
+        if isinstance(statement, ast.For):
+            overlap = self.surroundings(states).overlap
+            makers.append(lambda: promoted(statement, overlap, self.names))
+            makers.append(lambda: carried_element(statement, self.names))
+            makers += [lambda idiom=i: idiom(statement, self.live_after, self.names) for i in DECISIVE]
+        yield from (block for make in makers if (block := make()) is not None)
 
     def is_improvable(self, statement: ast.For, written: Cost | None) -> bool:
         """Whether another order could be better than the loop as it is written, at the given cost where it can be.
@@ -264,7 +272,11 @@ class _Planner:
         reason = None
         if isinstance(statement, ast.For):
             try:
-                self.plan.nests[statement] = parallel_nest(statement, self.surroundings(states))
+                nest = parallel_nest(statement, self.surroundings(states))
+                if nest.atomic and promoted(statement, self.surroundings(states).overlap, self.names):
+                    message = f"every iteration of the {loop_at(statement.place)} updates one element"
+                    raise Refused("loop-carried-dependence", message, statement.place)
+                self.plan.nests[statement] = nest
                 self.plan.depths[statement] = self.loops
             except Refused as refusal:
                 reason = refusal

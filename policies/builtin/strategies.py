@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .indexing import by_contiguity, contiguous_accesses
 from .kernel import Code, Site
 from .nest import Nest
+from .prefix import scan_kernels
 from .product import is_product, product_kernel
 from .reduce import reduction_kernels
 from .stencil import is_stencil, stencil_kernel
@@ -27,6 +28,8 @@ class Strategy:
 
 def _mapped(mapping: Mapping) -> Callable[[Site], Code]:
     def emit(site: Site) -> Code:
+        if site.nest.scans:
+            return scan_kernels(site, mapping)
         return reduction_kernels(site, mapping) if site.nest.reductions else map_kernel(site, mapping)
 
     return emit

@@ -66,3 +66,96 @@ def test_a_sum_of_floats_by_index_is_atomic():
         "w": rng.integers(-4, 5, 300).astype(np.float32),
     }
     compare(source, {**values, "h": np.zeros(5, np.float32)})
+
+
+MOVING = {
+    "two pointers": "{ for (int i = 0; i < n; i++) *y++ = *x++ * 2; }",
+    "moved before": "{ y--; for (int i = 0; i < n; i++) *++y = x[i]; }",
+    "counting down to zero": "{ while (n--) *y++ = *x++; }",
+    "counting down above zero": "{ for (int i = n; i-- > 0;) y[i] = x[i] + i; }",
+    "to the end of an array": "{ const float *e = x + n; while (x < e) *y++ = *x++ + 1; }",
+    "until they meet": "{ const float *e = x + n; float *o = y; for (; x != e; ++x, ++o) *o = *x; }",
+    "counter set before": "{ int i = 0; while (i < n) { y[i] = x[i]; i++; } }",
+    "a second counter": "{ int k = 0; for (int i = 0; i < n; i++) { y[i] = x[k]; k += 2; } }",
+    "second counter read after": "{ int k = 3; for (int i = 0; i < n; i++) { y[i] = x[i] + k; k -= 2; } y[0] += k; }",
+    "used before and after": "{ int k = 0; for (int i = 0; i < n; i++) { y[k] = x[k]; k++; y[k + 11] = k; } }",
+    "downward twin": "{ int k = 0; for (int i = n - 1; i >= 0; i--) { y[i] = x[k]; k++; } }",
+    "pointer read after": "{ float *o = y; for (int i = 0; i < n; i++) *o++ = x[i]; o[0] = 5; }",
+    "sum through a pointer": "{ *y = 0; for (int i = 0; i < n; i++) *y += x[i]; }",
+    "sum in an element": "{ for (int i = 0; i < n; i++) y[n] += x[i] * x[i]; }",
+    "product in an element": "{ y[1] = 1; for (int i = 0; i < n; i++) y[1] *= 1 + x[i] / 64; }",
+}
+
+
+@pytest.mark.parametrize("n", [0, 1, 12])
+@pytest.mark.parametrize("name", MOVING)
+def test_moving_pointers_and_counters(name, n):
+    source = f"void f(int n, const float *x, float *y) {MOVING[name]}"
+    x = np.resize(np.array(TIES, np.float32), 24)
+    compare(source, {"n": n, "x": x, "y": np.ones(24, np.float32)}, strategies=("naive",), tolerance=1e-6)
+
+
+SCANS = {
+    "inclusive": "int f(int n, const int *x, int *y) { int s = 2; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } return s; }",
+    "exclusive": "int f(int n, const int *x, int *y) { int s = 0; for (int i = 0; i < n; i++) { y[i] = s; s += x[i]; } return 0; }",
+    "from the end": "int f(int n, const int *x, int *y) { int s = 0; for (int i = n - 1; i >= 0; i--) { s += x[i]; y[i] = s; } return s; }",
+    "of elements": "int f(int n, const int *x, int *y) { y[0] = x[0]; for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i]; return 0; }",
+    "in place": "int f(int n, const int *x, int *y) { for (int i = 1; i < n; i++) y[i] += y[i - 1]; return 0; }",
+    "running maximum": "int f(int n, const int *x, int *y) { int m = 1; for (int i = 0; i < n; i++) { if (x[i] > m) m = x[i]; y[i] = m; } return m; }",
+    "running product": "int f(int n, const int *x, int *y) { unsigned p = 1; for (int i = 0; i < n; i++) { p *= x[i] | 1; y[i] = p; } return p; }",
+    "running parity": "int f(int n, const int *x, int *y) { int p = 0; for (int i = 0; i < n; i++) { p ^= x[i]; y[i] = p & 1; } return p; }",
+    "compaction": "int f(int n, const int *x, int *y) { int k = 0; for (int i = 0; i < n; i++) if (x[i] > 0) y[k++] = x[i]; return k; }",
+    "places": "int f(int n, const int *x, int *y) { int k = 0; for (int i = 0; i < n; i++) { if (x[i] % 3 == 0) { y[k] = i; k++; } } return k; }",
+    "two parts": """int f(int n, const int *x, int *y) { int a = 0, b = 0; for (int i = 0; i < n; i++) {
+        if (x[i] % 2) y[a++] = x[i]; else b++; } return a * 1000 + b; }""",
+    "with a temporary": """int f(int n, const int *x, int *y) { long s = 0; for (int i = 0; i < n; i++) { int v = x[i] * 2; if (v < 0) v = -v;
+        s += v; y[i] = (int)(s % 100) + v; } return (int)s; }""",
+}
+
+
+@pytest.mark.parametrize("n", [0, 1, 33, 700])
+@pytest.mark.parametrize("name", SCANS)
+def test_scans(name, n):
+    source = SCANS[name]
+    x = np.random.default_rng(n).integers(-9, 10, 1500).astype(np.int32)
+    strategies = ("naive", "coarsened") if name == "inclusive" else ("naive",)
+    compare(source, {"n": n, "x": x, "y": x[::-1].copy()}, strategies=strategies)
+
+
+def test_a_scan_of_floats_keeps_to_their_rounding():
+    source = "void f(int n, const float *x, float *y) { float s = 0; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } }"
+    x = np.random.default_rng(2).random(5000).astype(np.float32)
+    compare(
+        source, {"n": 5000, "x": x, "y": np.zeros(5000, np.float32)}, strategies=("naive",), tolerance=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s = s * 0.5f + x[i]; y[i] = s;",
+        "y[i] = x[i] + s; s += y[i];",
+        "if (s < 9) s += x[i]; y[i] = s;",
+        "s += x[(int)s & 3]; y[i] = s;",
+        "s += x[i]; if (x[i] > 0) continue; y[i] = s;",
+    ],
+)
+def test_what_is_no_scan_is_refused(body):
+    source = (
+        f"void f(int n, const float *x, float *y) {{ float s = 0; for (int i = 0; i < n; i++) {{ {body} }} }}"
+    )
+    assert "carries s from one iteration to the next" in refusal(source)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (x[i] > 0) y[k++] = x[i]; if (x[i] > 3) k--;",
+        "y[k] = x[i]; if (x[i] > 0) k++;",
+        "if (x[i] > 0) y[k++] = y[i];",
+        "if (x[i] > 0) { k++; y[k] = x[i]; } else y[k++] = 0;",
+    ],
+)
+def test_places_that_may_be_taken_twice_are_refused(body):
+    source = f"int f(int n, const int *x, int *y) {{ int k = 0; for (int i = 0; i < n; i++) {{ {body} }} return k; }}"
+    assert "loop at f.c:1" in refusal(source)

@@ -1,0 +1,280 @@
+"""Loops that count by moving pointers or counters: each such variable becomes its start plus a multiple of the trip.
+
+    while (n--) *y++ = *x++;     becomes     for (t = 0; t < n; t++) y[t] = x[t];
+
+(Aho, Lam, Sethi and Ullman, "Compilers", section 9.1: induction variables.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...tools.c import ast
+from . import flow
+from .build import At
+from .loops import Loop, counted, statements_of
+from .tree import INT, Names, rebuild
+
+_LONG = ast.CType("int", "long", 8, True)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Induction:
+    """A variable that each trip moves by `by`, in statement `where` of the body; `embedded` in an expression there."""
+
+    variable: ast.Name
+    by: int
+    where: int
+    update: ast.Expr
+    embedded: bool
+
+
+def straightened(
+    statement: ast.For | ast.While, live_after: Callable[[str], bool], names: Names
+) -> ast.Block | None:
+    """The loop with one counter and nothing else that moves; None where it has no such variables, or is irregular."""
+    at = At(statement.place)
+    loop = counted(statement) if isinstance(statement, ast.For) else None
+    if isinstance(loop, Loop):
+        return _counted(at, statement, loop, live_after)
+    if isinstance(statement, ast.While) and statement.test_after:
+        return None
+    first: list[ast.Stmt] = []
+    body = list(statements_of(statement.body))
+    if isinstance(statement, ast.For):
+        if isinstance(statement.init, ast.Declare | ast.Evaluate):
+            first.append(statement.init)
+        if statement.step is not None:
+            body += [at.evaluate(e) for e in _commas(statement.step)]
+    if statement.condition is None or _jumps(body):
+        return None
+    condition, ahead = _condition(at, statement.condition)
+    body = [*ahead, *body]
+    moving = _inductions(body)
+    trips = _trips(at, condition, moving, after=bool(ahead))
+    changed = flow.written(body) | flow.declared_in(body).keys()
+    if trips is None or not changed.isdisjoint(flow.names_in([trips]).keys() - moving.keys()):
+        return None
+    counter = at.name(names.fresh("t"), INT if trips.type.spelling == "int" else _LONG)
+    declared = flow.declared_in(first).keys()
+    live = [i for n, i in moving.items() if n not in declared and live_after(n)]
+    bound: ast.Expr = trips
+    if live:
+        bound = at.name(names.fresh("trips"), counter.type)
+        first.append(at.declare(bound, trips))
+    moved = at.count(counter, bound, *_moved(at, body, moving, counter))
+    ends = [_end(at, i, bound, more=bool(ahead) and i.where == 0) for i in live]
+    return at.block(*first, moved, *ends)
+
+
+def _counted(at: At, statement: ast.For, loop: Loop, live_after: Callable[[str], bool]) -> ast.Block | None:
+    """A counted loop whose body moves further variables."""
+    body = list(statements_of(statement.body))
+    moving = _inductions(body)
+    if not moving or abs(loop.step) != 1 or _jumps(body):
+        return None
+    variable = at.name(loop.variable, loop.type)
+    trip = at.binary("-", variable, loop.first) if loop.step > 0 else at.binary("-", loop.first, variable)
+    moved = dataclasses.replace(statement, body=at.block(*_moved(at, body, moving, trip)))
+    if loop.step > 0:
+        trips = at.binary("-", loop.bound, loop.first)
+    else:
+        trips = at.binary("-", loop.first, loop.bound)
+    if loop.inclusive:
+        trips = at.binary("+", trips, at.number(1))
+    runs = ast.Binary(loop.comparison, loop.first, loop.bound, INT, at.place)
+    ends = [_end(at, i, trips) for name, i in moving.items() if live_after(name)]
+    return at.block(moved, *([at.when(runs, *ends)] if ends else []))
+
+
+def _commas(expression: ast.Expr) -> list[ast.Expr]:
+    if isinstance(expression, ast.Binary) and expression.op == ",":
+        return [*_commas(expression.left), *_commas(expression.right)]
+    return [expression]
+
+
+def _condition(at: At, condition: ast.Expr) -> tuple[ast.Expr, list[ast.Stmt]]:
+    """The condition, and what it does besides: ``n--`` steps whether the loop goes on or not."""
+    match condition:
+        case ast.Step(op="--", prefix=False, target=ast.Name() as target):
+            return target, [at.evaluate(condition)]
+        case ast.Binary(
+            op=">" | "!=",
+            left=ast.Step(op="--", prefix=False, target=ast.Name() as target) as step,
+            right=right,
+        ) if isinstance(right, ast.Literal) and right.value == 0:
+            return target, [at.evaluate(step)]
+        case _:
+            return condition, []
+
+
+def _trips(at: At, condition: ast.Expr, moving: dict[str, _Induction], *, after: bool) -> ast.Expr | None:
+    """How often the loop runs, if at all; `after`: its condition moves the variable too."""
+    match condition:
+        case ast.Name(name=name) if name in moving and moving[name].by == -1 and condition.type.kind == "int":
+            return condition
+        case ast.Binary(op="<" | ">" | "<=" | ">=" | "!=" as op, left=left, right=right) if not after:
+            if isinstance(right, ast.Name) and right.name in moving:
+                left, right = right, left
+                op = op.translate(str.maketrans("<>", "><"))
+            if not isinstance(left, ast.Name) or left.name not in moving:
+                return None
+            by = moving[left.name].by
+            if flow.names_in([right]).keys() & moving.keys() or abs(by) != 1:
+                return None
+            if op[0] not in ("<!" if by > 0 else ">!") or (
+                op != "!=" and left.type.signed != right.type.signed
+            ):
+                return None
+            ends = (right, left) if by > 0 else (left, right)
+            type = _LONG if left.type.element is not None else left.type
+            distance = ast.Binary("-", ends[0], ends[1], type, at.place)
+            return at.binary("+", distance, at.number(1)) if op.endswith("=") and op != "!=" else distance
+        case _:
+            return None
+
+
+def _inductions(body: Sequence[ast.Stmt]) -> dict[str, _Induction]:
+    """The variables that the body moves by a constant, once in each trip."""
+    found: dict[str, _Induction] = {}
+    declared = flow.declared_in(body).keys()
+    for where, statement in enumerate(body):
+        if not isinstance(statement, ast.Evaluate):
+            continue
+        for update in _certain(statement.expression):
+            by = _amount(update)
+            if by is None:
+                continue
+            target = update.target  # type: ignore[union-attr]
+            embedded = update is not statement.expression
+            mentions = sum(
+                isinstance(n, ast.Name) and n.name == target.name for n in ast.walk(statement.expression)
+            )
+            alone = not embedded or (isinstance(update, ast.Step) and mentions == 1)
+            if alone and target.scope in ("param", "local") and target.name not in declared:
+                found[target.name] = _Induction(target, by, where, update, embedded)
+    return {
+        name: i
+        for name, i in found.items()
+        if sum(name in _writes(n) for s in body for n in ast.walk(s)) == 1
+    }
+
+
+def _writes(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
+    match node:
+        case (
+            ast.Assign(target=ast.Name(name=name))
+            | ast.Step(target=ast.Name(name=name))
+            | ast.Unary(op="&", operand=ast.Name(name=name))
+        ):
+            return (name,)
+        case _:
+            return ()
+
+
+def _certain(expression: ast.Expr) -> list[ast.Expr]:
+    """The parts of an expression that are evaluated whatever their values."""
+    match expression:
+        case ast.Binary(op="&&" | "||", left=left) | ast.Conditional(condition=left):
+            return [expression, *_certain(left)]
+        case _:
+            inner = (c for c in ast.children(expression) if isinstance(c, ast.Expr))
+            return [expression, *(p for c in inner for p in _certain(c))]
+
+
+def _amount(update: ast.Expr) -> int | None:
+    """By how much an expression moves a variable, in a way that no later trip changes."""
+    match update:
+        case ast.Step(op=op, target=ast.Name(type=type)) if type.kind in ("int", "pointer"):
+            return 1 if op == "++" else -1
+        case ast.Assign(
+            op="+=" | "-=" as op, target=ast.Name(type=type), value=ast.Literal(value=int() as by)
+        ):
+            if type.kind in ("int", "pointer"):
+                return by if op == "+=" else -by
+    return None
+
+
+def _moved(at: At, body: Sequence[ast.Stmt], moving: dict[str, _Induction], trip: ast.Expr) -> list[ast.Stmt]:
+    """The body with each moving variable replaced by where it stands in a trip."""
+    kept: list[ast.Stmt] = []
+    for where, statement in enumerate(body):
+        if any(i.where == where and not i.embedded for i in moving.values()):
+            continue
+        values = {
+            name: _offset(at, i, trip, moved=where > i.where or (where == i.where and _prefix(i)))
+            for name, i in moving.items()
+        }
+        kept.append(_replaced(at, statement, values, {id(i.update) for i in moving.values() if i.embedded}))
+    return kept
+
+
+def _prefix(induction: _Induction) -> bool:
+    return isinstance(induction.update, ast.Step) and induction.update.prefix
+
+
+def _offset(at: At, induction: _Induction, trip: ast.Expr, *, moved: bool) -> ast.Expr:
+    """How far a variable stands from its start, before or after its update in a trip."""
+    distance = at.binary("*", trip, at.number(induction.by))
+    if induction.by == -1:
+        distance = ast.Unary("-", trip, trip.type, at.place)
+    if not moved:
+        return distance
+    more = at.number(abs(induction.by))
+    return at.binary("+" if induction.by > 0 else "-", distance, more)
+
+
+def _replaced(at: At, node: Any, offsets: dict[str, ast.Expr], updates: set[int]) -> Any:
+    def change(child: Any) -> Any:
+        return _replaced(at, child, offsets, updates)
+
+    def pointer(expression: ast.Expr) -> tuple[ast.Name, ast.Expr] | None:
+        """A moving pointer and where it stands."""
+        if isinstance(expression, ast.Step) and id(expression) in updates:
+            expression = expression.target
+        if (
+            isinstance(expression, ast.Name)
+            and expression.name in offsets
+            and expression.type.element is not None
+        ):
+            return expression, offsets[expression.name]
+        return None
+
+    match node:
+        case ast.Unary(op="*", operand=operand) if (found := pointer(operand)) is not None:
+            return ast.Subscript(found[0], found[1], node.type, at.place)
+        case ast.Subscript(base=base, index=index) if (found := pointer(base)) is not None:
+            return ast.Subscript(found[0], at.binary("+", found[1], change(index)), node.type, at.place)
+        case ast.Step() if id(node) in updates:
+            return change(node.target)
+        case ast.Name(name=name) if name in offsets:
+            offset = offsets[name]
+            if isinstance(offset, ast.Unary):
+                return at.binary("-", node, offset.operand)
+            return at.binary("+", node, offset)
+        case _:
+            return rebuild(node, change)
+
+
+def _end(at: At, induction: _Induction, trips: ast.Expr, *, more: bool = False) -> ast.Stmt:
+    """Moves a variable to where the loop leaves it; `more`: by one step beyond the last trip."""
+    steps = at.binary("+", trips, at.number(1)) if more else trips
+    distance = at.binary("*", steps, at.number(abs(induction.by)))
+    return at.set(induction.variable, distance, "+=" if induction.by > 0 else "-=")
+
+
+def _jumps(body: Sequence[ast.Stmt]) -> bool:
+    """Whether a ``break``, ``continue`` or ``return`` leaves a trip."""
+    for statement in body:
+        match statement:
+            case ast.Jump() | ast.Return():
+                return True
+            case ast.For() | ast.While():
+                if any(isinstance(n, ast.Return) for n in ast.walk(statement)):
+                    return True
+                continue
+        if _jumps([c for c in ast.children(statement) if isinstance(c, ast.Stmt)]):
+            return True
+    return False
