@@ -97,10 +97,10 @@ def _joined(op: str, left: ast.Expr, right: ast.Expr) -> ast.Expr:
     """A sum or difference, with constants at its end folded."""
     if isinstance(right, ast.Literal) and isinstance(right.value, int):
         amount = right.value if op == "+" else -right.value
-        if isinstance(left, ast.Binary) and left.op in ("+", "-") and isinstance(left.right, ast.Literal):
-            if isinstance(left.right.value, int):
-                amount += left.right.value if left.op == "+" else -left.right.value
-                left = left.left
+        match left:
+            case ast.Binary(op="+" | "-" as sign, left=rest, right=ast.Literal(value=int() as other)):
+                amount += other if sign == "+" else -other
+                left = rest
         if amount == 0:
             return left
         number = ast.Literal(abs(amount), str(abs(amount)), right.type, right.place)

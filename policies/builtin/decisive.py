@@ -78,7 +78,7 @@ def extremum(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Blo
     choice = _choice(statement)
     if choice is None or choice.rest or not _sets_variables(choice.then):
         return None
-    loop, at = choice.loop, At(statement.place)
+    at = At(statement.place)
     *guards, test = _conjuncts(choice.condition)
     if not isinstance(test, ast.Binary) or test.op not in ("<", "<=", ">", ">="):
         return None

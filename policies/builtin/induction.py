@@ -36,8 +36,7 @@ def straightened(
 ) -> ast.Block | None:
     """The loop with one counter and nothing else that moves; None where it has no such variables, or is irregular."""
     at = At(statement.place)
-    loop = counted(statement) if isinstance(statement, ast.For) else None
-    if isinstance(loop, Loop):
+    if isinstance(statement, ast.For) and isinstance(loop := counted(statement), Loop):
         return _counted(at, statement, loop, live_after)
     if isinstance(statement, ast.While) and statement.test_after:
         return None
@@ -78,10 +77,8 @@ def _counted(at: At, statement: ast.For, loop: Loop, live_after: Callable[[str],
     variable = at.name(loop.variable, loop.type)
     trip = at.binary("-", variable, loop.first) if loop.step > 0 else at.binary("-", loop.first, variable)
     moved = dataclasses.replace(statement, body=at.block(*_moved(at, body, moving, trip)))
-    if loop.step > 0:
-        trips = at.binary("-", loop.bound, loop.first)
-    else:
-        trips = at.binary("-", loop.first, loop.bound)
+    ends_ = (loop.bound, loop.first) if loop.step > 0 else (loop.first, loop.bound)
+    trips = at.binary("-", *ends_)
     if loop.inclusive:
         trips = at.binary("+", trips, at.number(1))
     runs = ast.Binary(loop.comparison, loop.first, loop.bound, INT, at.place)
@@ -115,7 +112,8 @@ def _trips(at: At, condition: ast.Expr, moving: dict[str, _Induction], *, after:
     match condition:
         case ast.Name(name=name) if name in moving and moving[name].by == -1 and condition.type.kind == "int":
             return condition
-        case ast.Binary(op="<" | ">" | "<=" | ">=" | "!=" as op, left=left, right=right) if not after:
+        case ast.Binary(op="<" | ">" | "<=" | ">=" | "!=", left=left, right=right) if not after:
+            op: str = condition.op
             if isinstance(right, ast.Name) and right.name in moving:
                 left, right = right, left
                 op = op.translate(str.maketrans("<>", "><"))
@@ -144,10 +142,10 @@ def _inductions(body: Sequence[ast.Stmt]) -> dict[str, _Induction]:
         if not isinstance(statement, ast.Evaluate):
             continue
         for update in _certain(statement.expression):
-            by = _amount(update)
-            if by is None:
+            move = _move(update)
+            if move is None:
                 continue
-            target = update.target  # type: ignore[union-attr]
+            target, by = move
             embedded = update is not statement.expression
             mentions = sum(
                 isinstance(n, ast.Name) and n.name == target.name for n in ast.walk(statement.expression)
@@ -184,17 +182,18 @@ def _certain(expression: ast.Expr) -> list[ast.Expr]:
             return [expression, *(p for c in inner for p in _certain(c))]
 
 
-def _amount(update: ast.Expr) -> int | None:
-    """By how much an expression moves a variable, in a way that no later trip changes."""
+def _move(update: ast.Expr) -> tuple[ast.Name, int] | None:
+    """The variable that an expression moves, and by how much, where no later trip changes that."""
     match update:
-        case ast.Step(op=op, target=ast.Name(type=type)) if type.kind in ("int", "pointer"):
-            return 1 if op == "++" else -1
+        case ast.Step(op=op, target=ast.Name() as target):
+            by = 1 if op == "++" else -1
         case ast.Assign(
-            op="+=" | "-=" as op, target=ast.Name(type=type), value=ast.Literal(value=int() as by)
+            op="+=" | "-=" as op, target=ast.Name() as target, value=ast.Literal(value=int() as by)
         ):
-            if type.kind in ("int", "pointer"):
-                return by if op == "+=" else -by
-    return None
+            by = by if op == "+=" else -by
+        case _:
+            return None
+    return (target, by) if target.type.kind in ("int", "pointer") else None
 
 
 def _moved(at: At, body: Sequence[ast.Stmt], moving: dict[str, _Induction], trip: ast.Expr) -> list[ast.Stmt]:

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from ...tools.c import ast
@@ -193,7 +194,7 @@ class _Planner:
         choices: list[tuple[Cost, Plan]] = []
         refusal: Refused | None = None
         try:
-            after = self.attempt(start, lambda: self.as_written(statement, states))
+            after = self.attempt(start, partial(self.as_written, statement, states))
             choices.append((_cost(start, self.plan), self.plan))
         except Refused as refused:
             refusal = refused
@@ -204,7 +205,7 @@ class _Planner:
             self.plan = start
             for block in rescheduled(statement, around):
                 try:
-                    after = self.attempt(start, lambda block=block: self.statement(block, states))
+                    after = self.attempt(start, partial(self.statement, block, states))
                 except Refused:
                     continue
                 self.plan.rewritten[statement] = block
@@ -214,7 +215,7 @@ class _Planner:
             self.idioms += 1
             for block in self.rewritings(statement, states):
                 try:
-                    after = self.attempt(start, lambda block=block: self.statement(block, states))
+                    after = self.attempt(start, partial(self.statement, block, states))
                 except Refused:
                     continue
                 self.plan.rewritten[statement] = block
@@ -230,13 +231,12 @@ class _Planner:
 
     def rewritings(self, statement: ast.For | ast.While, states: States) -> Iterator[ast.Block]:
         """What a loop that is not parallel as it stands may be written as instead."""
-        makers = [lambda: straightened(statement, self.live_after, self.names)]
+        yield from _made(straightened(statement, self.live_after, self.names))
         if isinstance(statement, ast.For):
-            overlap = self.surroundings(states).overlap
-            makers.append(lambda: promoted(statement, overlap, self.names))
-            makers.append(lambda: carried_element(statement, self.names))
-            makers += [lambda idiom=i: idiom(statement, self.live_after, self.names) for i in DECISIVE]
-        yield from (block for make in makers if (block := make()) is not None)
+            yield from _made(promoted(statement, self.surroundings(states).overlap, self.names))
+            yield from _made(carried_element(statement, self.names))
+            for idiom in DECISIVE:
+                yield from _made(idiom(statement, self.live_after, self.names))
 
     def is_improvable(self, statement: ast.For, written: Cost | None) -> bool:
         """Whether another order could be better than the loop as it is written, at the given cost where it can be.
@@ -407,6 +407,10 @@ class _Planner:
         )
         if plain and nest.reductions[0].name in names and all(n.type.scalar for n in names.values()):
             self.plan.returned[nest.statement] = statement
+
+
+def _made(block: ast.Block | None) -> tuple[ast.Block, ...]:
+    return () if block is None else (block,)
 
 
 def _variables(function: ast.Function) -> Iterable[str]:

@@ -22,6 +22,9 @@ from .refusals import Refused
 from .tree import INT, Names, substituted
 
 LONG = ast.CType("int", "long", 8, True)
+# islpy spells these with an underscore, which its stubs do not know.
+_FOR, _IF = (getattr(isl.ast_node_type, f"{word}_") for word in ("for", "if"))
+_AND, _OR = (getattr(isl.ast_expr_op_type, f"{word}_") for word in ("and", "or"))
 # A schedule that needs more statements than this to write down is not worth its kernels.
 MOST_COPIES = 24
 
@@ -100,9 +103,9 @@ class _Writer:
         if kind == isl.ast_node_type.block:
             children = node.block_get_children()
             return [s for i in range(children.n_ast_node()) for s in self.node(children.get_at(i), values)]
-        if kind == isl.ast_node_type.for_:
+        if kind == _FOR:
             return [self.loop(node, values)] if not node.for_is_degenerate() else self.single(node, values)
-        if kind == isl.ast_node_type.if_:
+        if kind == _IF:
             then = ast.Block(tuple(self.node(node.if_get_then_node(), values)), self.place)
             otherwise = None
             if node.if_has_else_node():
@@ -200,9 +203,9 @@ class _Writer:
             ops.le: "<=",
             ops.gt: ">",
             ops.ge: ">=",
-            ops.and_: "&&",
+            _AND: "&&",
             ops.and_then: "&&",
-            ops.or_: "||",
+            _OR: "||",
             ops.or_else: "||",
         }.get(op)
         if symbol is None:
@@ -220,7 +223,7 @@ class _Writer:
 
     def parameter(self, name: str) -> ast.Expr:
         """One of isl's parameters: a product of the function's variables."""
-        factors = []
+        factors: list[ast.Expr] = []
         for factor in self.model.parameters[name]:
             if not isinstance(factor, str) or factor not in self.variables:
                 raise NotAffine
@@ -239,9 +242,9 @@ def _calls(node: isl.AstNode) -> Iterator[isl.AstExpr]:
     kind = node.get_type()
     if kind == isl.ast_node_type.user:
         yield node.user_get_expr()
-    elif kind == isl.ast_node_type.for_:
+    elif kind == _FOR:
         yield from _calls(node.for_get_body())
-    elif kind == isl.ast_node_type.if_:
+    elif kind == _IF:
         yield from _calls(node.if_get_then_node())
         if node.if_has_else_node():
             yield from _calls(node.if_get_else_node())

@@ -178,7 +178,7 @@ def _stores(node: Any) -> set[str]:
 
 
 def compacted(body: Sequence[ast.Stmt], scans: Iterable[Scan]) -> frozenset[str]:
-    """Arrays that the body only writes, at places that a counter takes each once: ``y[k++] = x`` or ``y[k] = x; k++``."""
+    """Arrays that the body only writes, at places that a counter takes once: ``y[k++] = x`` or ``y[k] = x; k++``."""
     counters = {
         s.name
         for s in scans
@@ -242,7 +242,7 @@ def _steps(statement: ast.Stmt, counter: str) -> bool:
 
 
 def carried_element(statement: ast.For, names: Names) -> ast.Block | None:
-    """A loop that makes each element from the one before it, with that one in a variable: ``y[i] = y[i - 1] + x[i]``."""
+    """A loop that makes each element from the one before (``y[i] = y[i - 1] + x[i]``), with that in a variable."""
     loop = counted(statement)
     if not isinstance(loop, Loop) or abs(loop.step) != 1:
         return None

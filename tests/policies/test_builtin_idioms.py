@@ -10,21 +10,28 @@ NAN = float("nan")
 TIES = [3.0, -1.0, 3.0, 7.5, 2.0, 7.5, -1.0, 0.0, 7.5, -4.0, -4.0, 1.0]
 
 DECISIVE = {
-    "first maximum": "{ float m = x[0]; int at = 0; for (int i = 1; i < n; i++) if (x[i] > m) { m = x[i]; at = i; } return at; }",
-    "last maximum": "{ float m = x[0]; int at = 0; for (int i = 1; i < n; i++) if (x[i] >= m) { m = x[i]; at = i; } return at; }",
-    "first minimum": "{ float m = x[0]; int at = 0; for (int i = 1; i < n; i++) if (m > x[i]) { at = i; m = x[i]; } return at; }",
+    "first maximum": """{ float m = x[0]; int at = 0; for (int i = 1; i < n; i++) if (x[i] > m) { m = x[i]; at =
+           i; } return at; }""",
+    "last maximum": """{ float m = x[0]; int at = 0; for (int i = 1; i < n; i++) if (x[i] >= m) { m = x[i]; at =
+           i; } return at; }""",
+    "first minimum": """{ float m = x[0]; int at = 0; for (int i = 1; i < n; i++) if (m > x[i]) { at = i; m =
+           x[i]; } return at; }""",
     "index alone": "{ int at = 0; for (int i = 1; i < n; i++) if (x[i] < x[at]) at = i; return at; }",
     "counting down": "{ int at = n - 1; for (int i = n - 1; i >= 0; i--) if (x[i] < x[at]) at = i; return at; }",
-    "bounded from the start": "{ float m = 3; int at = -7; for (int i = 0; i < n; i++) if (x[i] > m) { m = x[i]; at = i; } return at; }",
-    "of a computed value": """{ float m = -1; int at = -1; for (int i = 0; i < n; i++) { float d = x[i] - 2; float q = d * d;
+    "bounded from the start": """{ float m = 3; int at = -7; for (int i = 0; i < n; i++) if (x[i] > m) { m =
+           x[i]; at = i; } return at; }""",
+    "of a computed value": """{ float m = -1; int at = -1; for (int i = 0; i < n; i++) { float d = x[i] - 2;
+           float q = d * d;
         if (q > m) { m = q; at = i * 2; } } return at; }""",
-    "behind a guard": "{ float m = -9; int at = -1; for (int i = 0; i < n; i++) if (i % 3 && x[i] > m) { m = x[i]; at = i; } return at; }",
+    "behind a guard": """{ float m = -9; int at = -1; for (int i = 0; i < n; i++) if (i % 3 && x[i] > m) { m =
+           x[i]; at = i; } return at; }""",
     "break": "{ int i; for (i = 0; i < n; i++) if (x[i] == 7.5f) break; return i; }",
     "return": "{ for (int i = 0; i < n; i++) if (x[i] > 3) return i * 10; return -1; }",
     "return from below": "{ for (int i = n - 1; i >= 0; i--) if (x[i] > 3) return i; return -1; }",
     "never": "{ int i; for (i = 2; i <= n - 1; i++) if (x[i] > 99) break; return i; }",
     "all alike": "{ for (int i = 1; i < n; i++) if (x[i] != x[0]) return 0; return 1; }",
-    "work until then": """{ int i; for (i = 0; i < n; i++) { float v = x[i]; if (v > 7) break; y[i] = v * 2; } return i; }""",
+    "work until then": """{ int i; for (i = 0; i < n; i++) { float v = x[i]; if (v > 7) break; y[i] = v * 2; }
+           return i; }""",
     "last of a kind": "{ int at = -1; for (int i = 0; i < n; i++) if (x[i] < 0) at = i; return at; }",
     "what it held": "{ float v = 9; for (int i = 0; i < n; i++) if (x[i] < 0) v = x[i] - i; return (int)v; }",
 }
@@ -96,19 +103,19 @@ def test_moving_pointers_and_counters(name, n):
 
 
 SCANS = {
-    "inclusive": "int f(int n, const int *x, int *y) { int s = 2; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } return s; }",
-    "exclusive": "int f(int n, const int *x, int *y) { int s = 0; for (int i = 0; i < n; i++) { y[i] = s; s += x[i]; } return 0; }",
-    "from the end": "int f(int n, const int *x, int *y) { int s = 0; for (int i = n - 1; i >= 0; i--) { s += x[i]; y[i] = s; } return s; }",
-    "of elements": "int f(int n, const int *x, int *y) { y[0] = x[0]; for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i]; return 0; }",
-    "in place": "int f(int n, const int *x, int *y) { for (int i = 1; i < n; i++) y[i] += y[i - 1]; return 0; }",
-    "running maximum": "int f(int n, const int *x, int *y) { int m = 1; for (int i = 0; i < n; i++) { if (x[i] > m) m = x[i]; y[i] = m; } return m; }",
-    "running product": "int f(int n, const int *x, int *y) { unsigned p = 1; for (int i = 0; i < n; i++) { p *= x[i] | 1; y[i] = p; } return p; }",
-    "running parity": "int f(int n, const int *x, int *y) { int p = 0; for (int i = 0; i < n; i++) { p ^= x[i]; y[i] = p & 1; } return p; }",
-    "compaction": "int f(int n, const int *x, int *y) { int k = 0; for (int i = 0; i < n; i++) if (x[i] > 0) y[k++] = x[i]; return k; }",
-    "places": "int f(int n, const int *x, int *y) { int k = 0; for (int i = 0; i < n; i++) { if (x[i] % 3 == 0) { y[k] = i; k++; } } return k; }",
-    "two parts": """int f(int n, const int *x, int *y) { int a = 0, b = 0; for (int i = 0; i < n; i++) {
+    "inclusive": "{ int s = 2; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } return s; }",
+    "exclusive": "{ int s = 0; for (int i = 0; i < n; i++) { y[i] = s; s += x[i]; } return 0; }",
+    "from the end": "{ int s = 0; for (int i = n - 1; i >= 0; i--) { s += x[i]; y[i] = s; } return s; }",
+    "of elements": "{ y[0] = x[0]; for (int i = 1; i < n; i++) y[i] = y[i - 1] + x[i]; return 0; }",
+    "in place": "{ for (int i = 1; i < n; i++) y[i] += y[i - 1]; return 0; }",
+    "running maximum": "{ int m = 1; for (int i = 0; i < n; i++) { if (x[i] > m) m = x[i]; y[i] = m; } return m; }",
+    "running product": "{ unsigned p = 1; for (int i = 0; i < n; i++) { p *= x[i] | 1; y[i] = p; } return p; }",
+    "running parity": "{ int p = 0; for (int i = 0; i < n; i++) { p ^= x[i]; y[i] = p & 1; } return p; }",
+    "compaction": "{ int k = 0; for (int i = 0; i < n; i++) if (x[i] > 0) y[k++] = x[i]; return k; }",
+    "places": "{ int k = 0; for (int i = 0; i < n; i++) { if (x[i] % 3 == 0) { y[k] = i; k++; } } return k; }",
+    "two parts": """{ int a = 0, b = 0; for (int i = 0; i < n; i++) {
         if (x[i] % 2) y[a++] = x[i]; else b++; } return a * 1000 + b; }""",
-    "with a temporary": """int f(int n, const int *x, int *y) { long s = 0; for (int i = 0; i < n; i++) { int v = x[i] * 2; if (v < 0) v = -v;
+    "with a temporary": """{ long s = 0; for (int i = 0; i < n; i++) { int v = x[i] * 2; if (v < 0) v = -v;
         s += v; y[i] = (int)(s % 100) + v; } return (int)s; }""",
 }
 
@@ -116,14 +123,15 @@ SCANS = {
 @pytest.mark.parametrize("n", [0, 1, 33, 700])
 @pytest.mark.parametrize("name", SCANS)
 def test_scans(name, n):
-    source = SCANS[name]
+    source = f"int f(int n, const int *x, int *y) {SCANS[name]}"
     x = np.random.default_rng(n).integers(-9, 10, 1500).astype(np.int32)
     strategies = ("naive", "coarsened") if name == "inclusive" else ("naive",)
     compare(source, {"n": n, "x": x, "y": x[::-1].copy()}, strategies=strategies)
 
 
 def test_a_scan_of_floats_keeps_to_their_rounding():
-    source = "void f(int n, const float *x, float *y) { float s = 0; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } }"
+    body = "float s = 0; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; }"
+    source = f"void f(int n, const float *x, float *y) {{ {body} }}"
     x = np.random.default_rng(2).random(5000).astype(np.float32)
     compare(
         source, {"n": 5000, "x": x, "y": np.zeros(5000, np.float32)}, strategies=("naive",), tolerance=1e-5
@@ -157,5 +165,5 @@ def test_what_is_no_scan_is_refused(body):
     ],
 )
 def test_places_that_may_be_taken_twice_are_refused(body):
-    source = f"int f(int n, const int *x, int *y) {{ int k = 0; for (int i = 0; i < n; i++) {{ {body} }} return k; }}"
+    source = f"{{ int k = 0; for (int i = 0; i < n; i++) {{ {body} }} return k; }}"
     assert "loop at f.c:1" in refusal(source)

@@ -9,21 +9,29 @@ from hypothesis import strategies as st
 from porting import Refused, compare, kernels
 
 REORDERED = {
-    "stencil in place": """void f(int n, double a[24][24]) { for (int i = 1; i < n - 1; i++) for (int j = 1; j < n - 1; j++)
+    "stencil in place": """void f(int n, double a[24][24]) { for (int i = 1; i < n - 1; i++) for (int j = 1; j <
+           n - 1; j++)
            a[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]); }""",
-    "flat stencil in place": """void f(int n, int w, double *a) { for (int i = 1; i < n - 1; i++) for (int j = 1; j < w - 1; j++)
-           a[i * w + j] = 0.25 * (a[(i - 1) * w + j] + a[(i + 1) * w + j] + a[i * w + j - 1] + a[i * w + j + 1]); }""",
-    "nine points in place, in a time loop": """void f(int n, double a[24][24]) { for (int t = 0; t < 3; t++) for (int i = 1; i < n - 1; i++)
+    "flat stencil in place": """void f(int n, int w, double *a) { for (int i = 1; i < n - 1; i++) for (int j = 1;
+           j < w - 1; j++)
+           a[i * w + j] = 0.25 * (a[(i - 1) * w + j] + a[(i + 1) * w + j] + a[i * w + j - 1] + a[i * w + j + 1]);
+           }""",
+    "nine points in place, in a time loop": """void f(int n, double a[24][24]) { for (int t = 0; t < 3; t++) for
+           (int i = 1; i < n - 1; i++)
            for (int j = 1; j < n - 1; j++) a[i][j] = (a[i-1][j-1] + a[i-1][j] + a[i-1][j+1] + a[i][j-1] + a[i][j]
            + a[i][j+1] + a[i+1][j-1] + a[i+1][j] + a[i+1][j+1]) / 9; }""",
-    "time loop over a stencil in place": """void f(int n, double a[24][24]) { double *u = a[0]; for (int t = 0; t < 5; t++)
+    "time loop over a stencil in place": """void f(int n, double a[24][24]) { double *u = a[0]; for (int t = 0; t
+           < 5; t++)
            for (int i = 1; i < n - 1; i++) u[i] = u[i - 1] + u[i + 1]; }""",
-    "longest common subsequence": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 1; i < n; i++) for (int j = 1; j < n; j++)
+    "longest common subsequence": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 1; i
+           < n; i++) for (int j = 1; j < n; j++)
            if (s[0][i] == s[1][j]) a[i][j] = a[i - 1][j - 1] + 1;
            else a[i][j] = a[i - 1][j] > a[i][j - 1] ? a[i - 1][j] : a[i][j - 1]; }""",
-    "intervals from below": """void f(int n, double a[24][24]) { for (int i = n - 1; i >= 0; i--) for (int j = i + 1; j < n; j++)
+    "intervals from below": """void f(int n, double a[24][24]) { for (int i = n - 1; i >= 0; i--) for (int j = i
+           + 1; j < n; j++)
            for (int k = i; k < j; k++) { double v = a[i][k] + a[k + 1][j]; if (v < a[i][j]) a[i][j] = v; } }""",
-    "product with a vector and its transpose": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i < n; i++) { a[0][i] = 0;
+    "product with a vector and its transpose": """void f(int n, const double s[24][24], double a[24][24]) { for
+           (int i = 0; i < n; i++) { a[0][i] = 0;
            for (int j = 0; j < n; j++) a[0][i] += s[i][j] * s[0][j];
            for (int j = 0; j < n; j++) a[1][j] += s[i][j] * a[0][i]; } }""",
     "two sums in one loop": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i < n; i++)
@@ -34,22 +42,27 @@ REORDERED = {
            for (int j = 0; j < i; j++) { for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[k][j]; a[i][j] /= 3; }
            for (int j = i; j < n; j++) for (int k = 0; k < i; k++) a[i][j] -= a[i][k] * a[k][j]; } }""",
     "elimination with a temporary": """void f(int n, double a[24][24]) { double w; for (int i = 0; i < n; i++) {
-           for (int j = 0; j < i; j++) { w = a[i][j]; for (int k = 0; k < j; k++) w -= a[i][k] * a[k][j]; a[i][j] = w / 3; }
-           for (int j = i; j < n; j++) { w = a[i][j]; for (int k = 0; k < i; k++) w -= a[i][k] * a[k][j]; a[i][j] = w; }
+           for (int j = 0; j < i; j++) { w = a[i][j]; for (int k = 0; k < j; k++) w -= a[i][k] * a[k][j]; a[i][j]
+           = w / 3; }
+           for (int j = i; j < n; j++) { w = a[i][j]; for (int k = 0; k < i; k++) w -= a[i][k] * a[k][j]; a[i][j]
+           = w; }
            } }""",
     "shortest paths": """void f(int n, double a[24][24]) { for (int k = 0; k < n; k++) for (int i = 0; i < n; i++)
            for (int j = 0; j < n; j++) if (a[i][k] + a[k][j] < a[i][j]) a[i][j] = a[i][k] + a[k][j]; }""",
     "lower triangle": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i < n; i++)
            for (int j = 0; j <= i; j++) a[i][j] = s[j][i] + i; }""",
-    "triangle that counts down": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = n - 1; i >= 0; i--)
+    "triangle that counts down": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = n - 1;
+           i >= 0; i--)
            for (int j = n - 1; j > i; j--) a[i][j] = s[j][i] - j; }""",
     "triangle by unsigned variables": """#include <stddef.h>
            void f(size_t n, const double s[24][24], double a[24][24]) { for (size_t i = 0; i < n; i++)
            for (size_t j = i; j < n; j++) a[i][j] = s[j][i] + i; }""",
     "tetrahedron": """void f(int n, double a[24][24]) { for (int i = 0; i < n; i++) for (int j = i; j < n; j++) {
            double s = 0; for (int k = i; k <= j; k++) s += k; a[i][j] = s; } }""",
-    "element between the loops": """void f(int n, double a[24][24]) { for (int k = 0; k < n; k++) { a[k][k] = a[k][k] * 0.5;
-           for (int j = k + 1; j < n; j++) a[k][j] -= a[k][k]; for (int i = k + 1; i < n; i++) a[i][k] += a[k][k]; } }""",
+    "element between the loops": """void f(int n, double a[24][24]) { for (int k = 0; k < n; k++) { a[k][k] =
+           a[k][k] * 0.5;
+           for (int j = k + 1; j < n; j++) a[k][j] -= a[k][k]; for (int i = k + 1; i < n; i++) a[i][k] +=
+           a[k][k]; } }""",
 }
 
 
@@ -70,7 +83,7 @@ def test_reordered_nest_does_what_the_original_does(name, n):
 
 def test_a_recurrence_is_no_kernel_of_one_thread():
     with pytest.raises(Refused, match=r"carries x\[i - 1\] -> x\[i\]"):
-        kernels("void f(int n, float *x) { for (int i = 1; i < n; i++) x[i] = 0.5f * x[i - 1]; }")
+        kernels("void f(int n, float *x) { for (int i = 1; i < n; i++) x[i] = x[i - 1] * x[i - 1] - 1; }")
 
 
 @st.composite
