@@ -165,5 +165,6 @@ def test_what_is_no_scan_is_refused(body):
     ],
 )
 def test_places_that_may_be_taken_twice_are_refused(body):
-    source = f"{{ int k = 0; for (int i = 0; i < n; i++) {{ {body} }} return k; }}"
+    loop = f"int k = 0; for (int i = 0; i < n; i++) {{ {body} }} return k;"
+    source = f"int f(int n, const int *x, int *y) {{ {loop} }}"
     assert "loop at f.c:1" in refusal(source)
