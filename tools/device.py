@@ -76,6 +76,7 @@ class OperationCount(Record):
     fadd, fmul, ffma, dadd, dmul, dfma, hadd, hmul, hfma as in ``smsp__sass_thread_inst_executed_op_*_pred_on`` (a
     subtraction is an addition), and integer, conversion, memory, control, special, "other float". They are counted in
     PTX: what ptxas expands or joins later (division, square roots, address arithmetic) differs from a profiler's.
+    Of class tensor are the multiplications and additions of matrix instructions, in `lanes` 2 m n k for each.
     """
 
     file: str

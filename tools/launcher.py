@@ -299,10 +299,8 @@ class _Splitter:
         if DEVICE_LIBRARY_HEADER.match(name):
             message = f"{name}: needs NVIDIA's compiler"
             self.needs.append(self.source.finding(node, "unsupported", message, COMPILER_REMEDY))
-            # The matrix header declares half precision, which the host uses as well.
-            self.host.append(
-                (node.start_byte, node.end_byte, b"#include <cuda_fp16.h>" if name == "mma.h" else b"")
-            )
+            if name != "mma.h":  # the host uses the half types that it declares
+                self._drop(self.host, node)
         elif LIBRARY.match(name):
             self._refuse(node, f"{name}: libraries are not supported", "write the kernel out")
         elif not path.startswith("<"):

@@ -430,7 +430,10 @@ def convert(ins: Instruction, names: Names) -> str:
         value = f"maximum<double>({value}, 0.0)" if has(ins, "relu") else value
         value = f"saturated(static_cast<double>({value}))" if has(ins, "sat") else value
         return names.write(target, f"to_{_HALVES[to]}(static_cast<double>({value}))", "b16")
-    if to in ("f32", "tf32"):
+    if to == "tf32":
+        nearest = "true" if has(ins, "rna") else "false"
+        return names.write(target, f"to_tf32({value}, {nearest})", "f32")
+    if to == "f32":
         narrow = {"rz": "toward_zero", "rm": "downward", "rp": "upward"}
         mode = next((w for w in ins.opcode if w in narrow), None)
         if mode is not None and ((from_float and source == "f64") or (not from_float and bits(source) <= 32)):

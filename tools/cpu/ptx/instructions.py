@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import arithmetic, memory, warps
+from . import arithmetic, matrices, memory, warps
 from .expression import Names, Unsupported
 from .parse import Instruction
 
@@ -18,6 +18,7 @@ _WARP_FUNCTIONS = (
     "mma",
     "wmma",
     "ldmatrix",
+    "stmatrix",
     "movmatrix",
 )
 # Hints, and instructions whose effect the CPU has at once.
@@ -116,6 +117,11 @@ FAMILIES: dict[str, Callable[[Instruction, Names], str]] = {
     "shfl": warps.shuffle,
     "vote": warps.vote,
     "match": warps.match,
+    "mma": matrices.multiply,
+    "wmma": matrices.wmma,
+    "ldmatrix": matrices.rows,
+    "stmatrix": matrices.rows,
+    "movmatrix": matrices.transpose,
     "redux": warps.reduce,
     "elect": warps.elect,
     "cp": memory.copy_async,

@@ -13,6 +13,7 @@ from ...records import Finding
 from ..names import without_parameters
 from .expression import Names, Unsupported, c_name
 from .instructions import translated, waits
+from .matrices import operations
 from .parse import (
     BYTES,
     Function,
@@ -59,6 +60,8 @@ def translate(module: Module, kernels: Sequence[str], symbols: Sequence[Symbol],
 
 def operation_class(instruction: Instruction) -> str:
     """What an instruction counts as; the floating-point classes are those of NVIDIA's metrics."""
+    if operations(instruction):
+        return "tensor"
     name, type = instruction.opcode[0], next((p for p in reversed(instruction.opcode) if p in BYTES), "")
     if found := _CLASSES.get(type, {}).get(name):
         return found
@@ -66,7 +69,7 @@ def operation_class(instruction: Instruction) -> str:
         return {"add": "hadd", "sub": "hadd", "mul": "hmul", "fma": "hfma"}[name]
     if name in ("rcp", "sqrt", "rsqrt", "sin", "cos", "ex2", "lg2", "tanh"):
         return "special"
-    if name in ("ld", "st", "atom", "red", "ldu", "cp"):
+    if name in ("ld", "st", "atom", "red", "ldu", "cp", "wmma", "ldmatrix", "stmatrix"):
         return "memory"
     if name in ("bra", "brx", "ret", "exit", "call", "bar", "barrier"):
         return "control"
@@ -90,7 +93,7 @@ class _Translator:
         wanted = [entries[k] for k in kernels if k in entries]
         needed = self._needed(wanted)
         shared, variables = self._variables()
-        parts = ['#include "ptx.h"\nusing namespace ptx;\n', shared, variables]
+        parts = ['#include "ptx_matrix.h"\nusing namespace ptx;\n', shared, variables]
         parts += [
             f"static void {c_name(f.name)}(const Thread &, unsigned char *const *, unsigned char *);\n"
             for f in needed
@@ -318,7 +321,7 @@ class _Translator:
                     lines[-1].append(f"PTX_COUNT({len(self.blocks)});")
                     self.blocks.append(Block(function.name, Counter()))
                     fresh = False
-                self.blocks[-1].counts[number, operation_class(statement)] += 1
+                self.blocks[-1].counts[number, operation_class(statement)] += operations(statement) or 1
             match statement:
                 case Registers():
                     lines[-1] += _declared(statement, used)
@@ -341,10 +344,8 @@ class _Translator:
         try:
             text = self._control(ins, names, function, targets) or translated(ins, names)
         except (Unsupported, ValueError, KeyError, StopIteration, IndexError) as error:
-            what = f"{error} of " if isinstance(error, Unsupported) and str(error) != "instruction" else ""
-            message = f"PTX instruction {'.'.join(ins.opcode)}: {what}not supported".replace(
-                ": instruction of", ":"
-            )
+            what = f" ({error})" if isinstance(error, Unsupported) and str(error) != "instruction" else ""
+            message = f"PTX instruction {'.'.join(ins.opcode)} is not supported{what}"
             self.findings.append(
                 Finding(
                     rule="unsupported",

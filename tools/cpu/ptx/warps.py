@@ -40,10 +40,9 @@ def shuffle(ins: Instruction, names: Names) -> str:
 
 def vote(ins: Instruction, names: Names) -> str:
     mode = next(w for w in ins.opcode if w in ("ballot", "any", "all", "uni"))
-    if mode == "uni":
-        raise Unsupported("vote.uni")
     mask, value = names.read(ins.operands[2], "b32"), names.read(ins.operands[1], "pred")
-    call = f"warp(cudaperf::WarpOperation::{mode}, {mask}, {value}, {ins.line})"
+    name = "uniform" if mode == "uni" else mode
+    call = f"warp(cudaperf::WarpOperation::{name}, {mask}, {value}, {ins.line})"
     return names.write(ins.operands[0], call, "b32" if mode == "ballot" else "pred")
 
 

@@ -42,6 +42,7 @@ struct Shared {
 enum class WarpOperation : int {
     active_mask,
     sync,
+    together,
     shuffle,
     shuffle_up,
     shuffle_down,
@@ -49,6 +50,7 @@ enum class WarpOperation : int {
     ballot,
     any,
     all,
+    uniform,
     match_any,
     match_all,
     add,
@@ -71,6 +73,7 @@ void *cudaperf_dynamic_shared();
 int cudaperf_barrier(cudaperf::BarrierKind kind, int predicate, int line);
 uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uint64_t value, int lane,
                        int width, int line);
+void cudaperf_together(void (*compute)(void *const *), void *mine, int line);
 unsigned int cudaperf_active_mask(int line);
 unsigned int cudaperf_lane();
 void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site);

@@ -116,6 +116,13 @@ PTX_INLINE float upward(double x) {
     return static_cast<double>(f) < x ? __builtin_nextafterf(f, HUGE_VALF) : f;
 }
 
+// Ten bits of fraction: to the nearest, ties away from zero or to even.
+PTX_INLINE float to_tf32(float x, bool away) {
+    u32 held = as<u32>(x);
+    if (__builtin_isfinite(x)) held += away ? 0x1000 : 0xfff + (held >> 13 & 1);
+    return as<float>(held & 0xffffe000u);
+}
+
 // Integer operations. Shifts beyond the width give zero, or the sign.
 template <typename T> PTX_INLINE T shift_left(T a, u32 n) { return n >= sizeof(T) * 8 ? T(0) : static_cast<T>(a << n); }
 template <typename T> PTX_INLINE T shift_right(T a, u32 n) {

@@ -362,6 +362,7 @@ uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t valu
                            text(" calls a warp function with a mask (0x%08x) that leaves it out", mask));
     self.state = State::in_warp_operation;
     self.operation = operation;
+    self.compute = nullptr;
     self.mask = mask;
     self.value = value;
     self.lane = lane;
@@ -369,6 +370,17 @@ uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t valu
     self.line = line;
     leave();
     return self.value;
+}
+
+void cudaperf_together(void (*compute)(void *const *), void *mine, int line) {
+    Fiber &self = current(line);
+    self.state = State::in_warp_operation;
+    self.operation = WarpOperation::together;
+    self.compute = compute;
+    self.mask = ~0u;
+    self.value = reinterpret_cast<uint64_t>(mine);
+    self.line = line;
+    leave();
 }
 
 unsigned int cudaperf_lane() { return position.thread % 32; }

@@ -32,15 +32,28 @@ static int shuffle_source(const Fiber &fiber, int lane) {
     return source;
 }
 
+// Matrix instructions: each lane's value is the address of what it brings and takes.
+static void compute_together(const Fiber *fibers, uint32_t lanes, const uint64_t (&values)[32]) {
+    const Fiber &first = fibers[__builtin_ctz(lanes)];
+    if (lanes != ~0u)
+        diverged(first.line, "the matrix instruction of line " + std::to_string(first.line) +
+                                 " needs all 32 lanes of a warp, and only " +
+                                 std::to_string(__builtin_popcount(lanes)) + " come");
+    void *brought[32];
+    for (int lane = 0; lane < 32; lane++) brought[lane] = reinterpret_cast<void *>(values[lane]);
+    first.compute(brought);
+}
+
 static void finish_warp_operation(Worker &w, size_t index, uint32_t lanes) {
     Fiber *fibers = &w.fibers[index * 32];
     WarpOperation operation = fibers[__builtin_ctz(lanes)].operation;
+    auto compute = fibers[__builtin_ctz(lanes)].compute;
     uint64_t values[32] = {}, ballot = 0, folded = 0;
     bool first = true;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest);
         Fiber &fiber = fibers[lane];
-        if (fiber.operation != operation)
+        if (fiber.operation != operation || fiber.compute != compute)
             diverged(fiber.line, "lanes of one warp meet in different warp functions: lines " +
                                      std::to_string(fibers[__builtin_ctz(lanes)].line) + " and " +
                                      std::to_string(fiber.line));
@@ -50,12 +63,14 @@ static void finish_warp_operation(Worker &w, size_t index, uint32_t lanes) {
             folded = first ? fiber.value : combine(operation, folded, fiber.value);
         first = false;
     }
+    if (operation == WarpOperation::together) compute_together(fibers, lanes, values);
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         int lane = __builtin_ctz(rest), source;
         Fiber &fiber = fibers[lane];
         uint32_t equal = 0;
         switch (operation) {
-        case WarpOperation::sync: break;
+        case WarpOperation::sync:
+        case WarpOperation::together: break;
         case WarpOperation::shuffle:
         case WarpOperation::shuffle_up:
         case WarpOperation::shuffle_down:
@@ -67,6 +82,7 @@ static void finish_warp_operation(Worker &w, size_t index, uint32_t lanes) {
         case WarpOperation::ballot: fiber.value = ballot; break;
         case WarpOperation::any: fiber.value = ballot != 0; break;
         case WarpOperation::all: fiber.value = ballot == lanes; break;
+        case WarpOperation::uniform: fiber.value = ballot == lanes || !ballot; break;
         case WarpOperation::match_any:
         case WarpOperation::match_all:
             for (uint32_t other = lanes; other; other &= other - 1)

@@ -23,6 +23,7 @@ struct Fiber {
     WarpOperation operation;
     unsigned int mask;
     uint64_t value;
+    void (*compute)(void *const *);  // of an operation on all lanes' values together
     int lane, width;
 };
 
