@@ -21,7 +21,7 @@ from ..tools.records import Finding
 from .narration import shown_path
 from .port import UsageError
 
-CHECKERS = ("bounds", "races", "uninitialized", "schedules")
+CHECKERS = ("bounds", "races", "uninitialized", "barriers", "schedules")
 TRACED_BLOCKS = 256
 
 
@@ -55,6 +55,7 @@ def emulate(
         bounds="bounds" in wanted,
         races="races" in wanted,
         uninitialized="uninitialized" in wanted,
+        barriers="barriers" in wanted,
         trace_blocks=TRACED_BLOCKS if trace else 0,
     )
 

@@ -123,13 +123,15 @@ class Checks:
     """What to look for while a case runs.
 
     `bounds` includes alignment, `races` shared and global memory, within and between blocks; `uninitialized` finds
-    reads of shared and allocated memory that nothing has written (a case's own buffers count as written).
+    reads of shared and allocated memory that nothing has written (a case's own buffers count as written). Without
+    `barriers` threads may meet at barriers of different lines, as hardware lets them.
     `trace_blocks` limits the blocks of a launch that are counted (0: none).
     """
 
     bounds: bool = False
     races: bool = False
     uninitialized: bool = False
+    barriers: bool = True
     trace_blocks: int = 0
     order: OneOf["forward", "reverse", "shuffled"] = "forward"
 

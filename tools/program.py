@@ -25,6 +25,8 @@ _LINE_BITS = 20
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*$')
 _SYSTEM = re.compile(r"^#pragma cudaperf_include (<.*>)$")
+# The spelling that the grammar does not know.
+_RESTRICT = re.compile(r"\b__restrict\b")
 _MACROS = (
     "-D__CUDACC__", "-D__NVCC__", f"-DCUDART_VERSION={CUDA_VERSION}", f"-DCUDA_VERSION={CUDA_VERSION}",
     "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
@@ -151,5 +153,5 @@ def _preprocessed(sources: Sequence[Path], flags: Sequence[str], files: Sequence
         elif header := _SYSTEM.match(line):
             lines.append(f"#include {header[1]}")
         elif ours:
-            lines.append(line)
+            lines.append(_RESTRICT.sub("__restrict__", line))
     return "\n".join(lines) + "\n"

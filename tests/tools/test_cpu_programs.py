@@ -387,3 +387,123 @@ int main() {
 """
     )
     assert printed(tmp_path, text) == "0 1 8"
+
+
+def test_an_assertion_that_fails_ends_its_launch_and_every_later_call_tells_it(tmp_path):
+    text = """#include <assert.h>
+#include <cstdio>
+__global__ void check(int n) { assert(blockIdx.x * blockDim.x + threadIdx.x < n); }
+__global__ void write(int *x) { *x = 1; }
+int main() {
+    int *x;
+    cudaMalloc(&x, 4);
+    check<<<2, 32>>>(60);
+    printf("%s, ", cudaGetErrorName(cudaDeviceSynchronize()));
+    write<<<1, 1>>>(x);
+    printf("%d %d %d", cudaGetLastError(), cudaGetLastError(), cudaMalloc(&x, 4));
+}
+"""
+    ran = run(tmp_path, text)
+    assert (ran.failure, ran.status, ran.stdout) == (None, 0, "cudaErrorAssert, 710 710 710")
+    assert [(f.rule, f.severity, f.line) for f in ran.findings] == [("trap", "warning", 3)]
+    assert run(tmp_path, text, Checks(bounds=True)).failure == "crash"
+
+
+def test_what_kernels_printed_before_one_of_them_failed_is_shown(tmp_path):
+    text = """#include <cstdio>
+__global__ void hello(int *x) { printf("kernel\\n"); if (x) *x = 1; }
+int main() {
+    printf("host\\n");
+    hello<<<1, 1>>>(nullptr);
+    hello<<<1, 1>>>((int *)8);
+    cudaDeviceSynchronize();
+    printf("never\\n");
+}
+"""
+    ran = run(tmp_path, text)
+    assert ran.failure == "crash"
+    assert ran.stdout == "host\nkernel\nkernel\n"
+
+
+def test_threads_may_meet_at_barriers_of_different_lines_unless_asked(tmp_path):
+    text = """#include <cstdio>
+__global__ void halves(int *x) {
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 32)
+        __syncthreads();
+    else
+        __syncthreads();
+    x[threadIdx.x] = s[63 - threadIdx.x];
+}
+int main() {
+    int *x, first;
+    cudaMalloc(&x, 256);
+    halves<<<1, 64>>>(x);
+    cudaMemcpy(&first, x, 4, cudaMemcpyDeviceToHost);
+    printf("%d", first);
+}
+"""
+    assert printed(tmp_path, text, Checks(barriers=False)) == "63"
+    assert run(tmp_path, text).failure == "barrier-divergence"
+
+
+def test_shared_memory_that_is_given_back_is_there_for_others(tmp_path):
+    text = """#include <cstdio>
+int main() {
+    size_t size = size_t{3} << 30;
+    for (int i = 0; i < 4; i++) {
+        char *x;
+        if (cudaMallocManaged(&x, size)) return 1;
+        printf("%d ", x[size - 1]);
+        x[size - 1] = 7;
+        cudaFree(x);
+    }
+}
+"""
+    assert printed(tmp_path, text) == "0 0 0 0 "
+
+
+def test_what_only_the_host_compiles_is_left_out_of_the_device_part(tmp_path):
+    text = """#include <chrono>
+#include <iostream>
+#include <vector>
+using namespace std::chrono;
+typedef high_resolution_clock Clock;
+using namespace std;
+template <typename T> struct List {
+    vector<T> all;
+    template <typename F> void each(F f);
+};
+template <typename T>
+template <typename F>
+void List<T>::each(F f) { for (T &x : all) f(x); }
+struct Pair {
+    int a, b;
+    __host__ __device__ int sum() const { return a + b; }
+    friend ostream &operator<<(ostream &out, const Pair &p) { return out << p.a << "," << p.b << "=" << p.sum(); }
+};
+__global__ void step(Pair *p) { p->b = p->sum(); }
+int main() {
+    List<Pair> list{{{1, 2}}};
+    Pair *p;
+    cudaMallocManaged(&p, sizeof *p);
+    list.each([p](Pair &x) { *p = x; });
+    step<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    cout << *p << (Clock::now() < Clock::time_point() ? "?" : "");
+}
+"""
+    assert printed(tmp_path, text) == "1,3=4"
+
+
+def test_an_error_in_device_code_is_told_though_others_could_be_left_out(tmp_path):
+    text = """#include <iostream>
+using namespace std;
+struct Log { ostream *out; };
+__global__ void step(Log *log, int *x) { *x = unknown; }
+int main() {}
+"""
+    ran = run(tmp_path, text)
+    assert ran.failure == "compile"
+    assert {f.line for f in ran.findings} == {3, 4}

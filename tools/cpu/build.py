@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
@@ -21,6 +21,7 @@ from ..nvcc import compile_ptx, find_nvcc
 from ..records import Finding
 from ..toolchain import Compiler, cached, cxx_compiler, digest
 from .diagnostics import diagnostics
+from .host_only import without_host_only
 from .names import without_parameters
 from .ptx.parse import parse
 from .ptx.translate import translate
@@ -125,20 +126,15 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
         return _compile(compiler, folder, "host", host_flags, inputs, split.file)
 
     def device_part(folder: Path, kernels: Sequence[str]) -> list[Finding]:
+        def compiled(text: str) -> list[Finding]:
+            (folder / "device.cpp").write_text(text)
+            return _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+
         if from_ptx:
             text, findings = _translated(split, folder, kernels, ptx.result())
-            if findings:
-                return list(findings)
+            found = list(findings) or compiled(text)
         else:
-            rewritten = rewrite(split.file, split.device, kernels, split.symbols)
-            text = rewritten.text
-        (folder / "device.cpp").write_text(text)
-        found = _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
-        if found and not from_ptx and rewritten.fissioned:
-            # Fission takes types apart without knowing them; the plain form says whose fault it is.
-            text = rewrite(split.file, split.device, kernels, split.symbols, fission=False).text
-            (folder / "device.cpp").write_text(text)
-            found = _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+            found = _rewritten(split, kernels, compiled)
         return found or _foreign_calls(folder / "device.so", split)
 
     ptx: Future[tuple[str, tuple[Finding, ...]]] = Future()
@@ -166,6 +162,26 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
         return Libraries(Path(), _unique(failed))
     lines = (folder / "kernels").read_text().splitlines()
     return Libraries(folder, (), tuple(line.partition(" ")[2] for line in lines))
+
+
+def _rewritten(
+    split: Split, kernels: Sequence[str], compiled: Callable[[str], list[Finding]]
+) -> list[Finding]:
+    """Compiles the device part as C++. What does not compile and is the host's alone is left out."""
+    for fission in (True, False):
+        device: str | None = split.device
+        findings: list[Finding] = []
+        while device is not None:
+            rewritten = rewrite(split.file, device, kernels, split.symbols, fission=fission)
+            found = compiled(rewritten.text)
+            if not found:
+                return []
+            findings = findings or found
+            device = without_host_only(split.file, device, {f.line for f in found})
+        # Fission takes types apart without knowing them; the plain form says whose fault it is.
+        if not rewritten.fissioned:
+            break
+    return findings
 
 
 def _ptx(split: Split) -> tuple[str, tuple[Finding, ...]]:

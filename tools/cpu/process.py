@@ -78,7 +78,7 @@ class Harness:
             seconds=cpu_seconds,
             readable=(base, libraries.folder, *readable),
             writable=writable,
-            memory_bytes=DEVICE_MEMORY,
+            memory_bytes=_program_memory() if program else DEVICE_MEMORY,
             descriptors=(results, self._buffers, *((shared,) if program else ())),
             stdin=standard[0],
             stdout=standard[1],
@@ -168,6 +168,11 @@ def _before(offsets: list[tuple[str, int]], offset: int) -> str:
     return next((name for name, begin in reversed(offsets) if begin < offset), "")
 
 
+def _program_memory() -> int:
+    """What each process of a whole program may take: half of the machine's, for it is the user's own."""
+    return max(DEVICE_MEMORY, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+
+
 def _memory_file(size: int) -> int:
     """A file that exists in memory only, where the system can do so."""
     if hasattr(os, "memfd_create"):
@@ -200,5 +205,5 @@ def _job(function: FunctionSpec, case: Case, checks: Checks, offsets: dict[str, 
 
 def _flags(checks: Checks) -> str:
     """The checks as runtime/harness.cpp reads them."""
-    on = (checks.bounds, checks.races, checks.uninitialized)
+    on = (checks.bounds, checks.races, checks.uninitialized, checks.barriers)
     return " ".join(map(str, (_ORDERS[checks.order], *map(int, on), checks.trace_blocks)))

@@ -52,6 +52,9 @@ struct Request {
     uint64_t payload;
 };
 
+// The reply of a device that has ended.
+constexpr int32_t gone = -1;
+
 struct Reply {
     int32_t error;
     uint32_t printed;  // bytes that kernels have printed; they follow the payload

@@ -9,6 +9,7 @@ namespace cudaperf::checks {
 
 struct Options {
     bool bounds = false, races = false, uninitialized = false;
+    bool barriers = false;  // the threads of a block must meet at one barrier of the source
     uint64_t trace_blocks = 0;
 };
 extern Options options;

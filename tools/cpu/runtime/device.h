@@ -203,7 +203,7 @@ CUDAPERF_INLINE void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_
 CUDAPERF_INLINE void __threadfence_system() { cudaperf_fence(); }
 CUDAPERF_INLINE void __nanosleep(unsigned int) { cudaperf_yield(); }
 [[noreturn]] CUDAPERF_INLINE void __trap(CUDAPERF_LINE) { cudaperf_trap("__trap()", line); }
-#define assert(condition) ((condition) ? (void)0 : cudaperf_trap("assertion failed: " #condition, __LINE__))
+#define assert(condition) ((condition) ? (void)0 : cudaperf_assert(#condition, __LINE__))
 #define printf(...) cudaperf_printf(__VA_ARGS__)
 
 CUDAPERF_INLINE void *operator new(size_t, void *place) noexcept { return place; }

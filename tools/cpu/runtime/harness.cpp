@@ -34,6 +34,8 @@ struct Device {
     Order order = Order::forward;
     unsigned int workers = 1;
     int last_error = success;
+    int fault = success;  // of a kernel that ended by itself: the answer to every later request
+    bool poisons = true;  // fresh memory
     unsigned int launches = 0;
     const char *host = "the launcher";  // whoever asks
 };
@@ -122,7 +124,8 @@ static void launch(const Request &request, const std::vector<unsigned char> &arg
                       static_cast<uint64_t>(g.x) * g.y * g.z,
                       b.x * b.y * b.z};
         if (checks::active) checks::begin_launch(launch);
-        static_shared = run(launch, device.order, checks::active ? 1 : device.workers);
+        Ran ran = run(launch, device.order, checks::active ? 1 : device.workers);
+        static_shared = ran.static_shared, device.fault = ran.error;
         if (checks::active) checks::end_launch();
         *running_kernel = -1;
     }
@@ -154,10 +157,11 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
     constexpr const char *copy = "cudaMemcpy returns cudaErrorInvalidValue: a range outside every "
                                  "allocation, or host and device pointers mixed up";
     int error = success;
+    if (device.fault) return device.fault;
     switch (request.operation) {
     case Operation::allocate:
         error = request.index ? allocate_shared(request.size, value)
-                              : allocate(request.size, value, checks::options.uninitialized);
+                              : allocate(request.size, value, device.poisons, checks::options.uninitialized);
         if (error) {
             device.last_error = error;
             report_finding("out-of-memory", "error", 0, {},
@@ -169,9 +173,9 @@ static int serve(const Request &request, const std::vector<unsigned char> &paylo
                    ? misuse("cudaFree of an address that cudaMalloc did not return, or freed twice")
                    : success;
     case Operation::copy_in:
-        if (!inside_allocation(request.to, payload.size())) return misuse(copy);
-        memcpy(at(request.to), payload.data(), payload.size());
-        note_written(request.to, payload.size());
+        // The bytes are there already.
+        if (!inside_allocation(request.to, request.payload)) return misuse(copy);
+        note_written(request.to, request.payload);
         return success;
     case Operation::copy_out:
         if (!inside_allocation(request.from, request.size)) return misuse(copy);
@@ -248,14 +252,16 @@ static bool serve_all(int channel) {
     while (receive_all(channel, &request, sizeof request)) {
         if (request.operation == Operation::returned) return true;
         if (request.operation == Operation::crashed) launcher_crashed(request);
-        payload.resize(request.payload);
-        if (!receive_all(channel, payload.data(), payload.size())) break;
+        bool direct = request.operation == Operation::copy_in && inside_allocation(request.to, request.payload);
+        payload.resize(direct ? 0 : request.payload);
+        if (!receive_all(channel, direct ? at(request.to) : static_cast<void *>(payload.data()), request.payload))
+            break;
         if (request.operation == Operation::launch) {
             if (request.index >= device.kernel_count ||
                 payload.size() != device.kernels[request.index].argument_bytes)
                 fail("crash");
             payload.push_back(0);
-            launch(request, payload);
+            if (!device.fault) launch(request, payload);
             continue;
         }
         Reply reply{};
@@ -286,14 +292,14 @@ static void end_case() {
     report(R"({"event":"end"})");
 }
 
-// A case on stdin: "case ORDER BOUNDS RACES UNINITIALIZED TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer, "ADDRESS
-// SIZE NAME", and a line an argument, its 16 bytes as two hexadecimal words.
+// A case on stdin: "case ORDER BOUNDS RACES UNINITIALIZED BARRIERS TRACE_BLOCKS BUFFERS ARGUMENTS", then a line a buffer,
+// "ADDRESS SIZE NAME", and a line an argument, its 16 bytes as two hexadecimal words.
 static void run_cases(int channel, pid_t launcher) {
-    int order, bounds, races, uninitialized;
+    int order, bounds, races, uninitialized, barriers;
     unsigned long trace_blocks, buffers;
     uint32_t count;
-    while (scanf(" case %d %d %d %d %lu %lu %u", &order, &bounds, &races, &uninitialized, &trace_blocks,
-                 &buffers, &count) == 7) {
+    while (scanf(" case %d %d %d %d %d %lu %lu %u", &order, &bounds, &races, &uninitialized, &barriers, &trace_blocks,
+                 &buffers, &count) == 8) {
         for (unsigned long i = 0; i < buffers; i++) {
             unsigned long address, size;
             char name[256];
@@ -306,7 +312,8 @@ static void run_cases(int channel, pid_t launcher) {
             if (scanf("%lx", &value) != 1) exit(1);
             word = value;
         }
-        begin_case({bounds != 0, races != 0, uninitialized != 0, trace_blocks}, static_cast<Order>(order));
+        begin_case({bounds != 0, races != 0, uninitialized != 0, barriers != 0, trace_blocks},
+                   static_cast<Order>(order));
         if (!send_all(channel, &count, sizeof count) || !send_all(channel, words.data(), words.size() * 8) ||
             !serve_all(channel)) {
             int status = 0;
@@ -321,14 +328,32 @@ static void run_cases(int channel, pid_t launcher) {
     }
 }
 
-// A whole program, under checks given as "ORDER BOUNDS RACES UNINITIALIZED TRACE_BLOCKS".
+static int program_channel;
+static pid_t program;
+
+// What kernels have printed before one of them failed is shown, and the program may write out what it holds.
+static void end_program() {
+    std::string printed = take_printed();
+    Reply reply{gone, static_cast<uint32_t>(printed.size()), 0, 0};
+    send_all(program_channel, &reply, sizeof reply);
+    send_all(program_channel, printed.data(), printed.size());
+    shutdown(program_channel, SHUT_RD);
+    for (int i = 0; i < 100 && !waitpid(program, nullptr, WNOHANG); i++) usleep(10'000);
+}
+
+// A whole program, under checks given as "ORDER BOUNDS RACES UNINITIALIZED BARRIERS TRACE_BLOCKS".
 static void run_program(int channel, pid_t launcher, const char *checks, int shared) {
-    int order, bounds, races, uninitialized;
+    int order, bounds, races, uninitialized, barriers;
     unsigned long trace_blocks;
-    if (sscanf(checks, "%d %d %d %d %lu", &order, &bounds, &races, &uninitialized, &trace_blocks) != 5) exit(1);
+    if (sscanf(checks, "%d %d %d %d %d %lu", &order, &bounds, &races, &uninitialized, &barriers, &trace_blocks) != 6)
+        exit(1);
     if (!map_shared(shared)) fail("out-of-memory");
     device.host = "the program";
-    begin_case({bounds != 0, races != 0, uninitialized != 0, trace_blocks}, static_cast<Order>(order));
+    program_channel = channel, program = launcher;
+    last_words = end_program;
+    begin_case({bounds != 0, races != 0, uninitialized != 0, barriers != 0, trace_blocks}, static_cast<Order>(order));
+    device.poisons = checks::active;
+    assertions_end_launch = !checks::active;
     serve_all(channel);
     checks::end_case();
     int status = 0;

@@ -31,8 +31,15 @@ void declare_symbols(const void *const *addresses, int count) {
 
 void declare_kernels(std::vector<const void *> stubs) { kernels = std::move(stubs); }
 
-// The device ended the case, and has told why. What the program printed so far is its own.
+static void print(uint32_t size) {
+    std::vector<char> text(size);
+    if (receive_all(channel, text.data(), size)) fwrite(text.data(), 1, size, stdout);
+}
+
+// The device ended the case, and has told why. What the program and its kernels printed so far is theirs.
 [[noreturn]] static void device_is_gone() {
+    Reply reply;
+    while (receive_all(channel, &reply, sizeof reply) && !reply.payload) print(reply.printed);
     fflush(nullptr);
     _exit(1);
 }
@@ -53,11 +60,8 @@ static Reply ask(const Request &request, const void *payload = nullptr, void *in
     send_request(request, payload);
     if (!receive_all(channel, &reply, sizeof reply)) device_is_gone();
     if (reply.payload && !receive_all(channel, into, reply.payload)) device_is_gone();
-    if (reply.printed) {
-        std::vector<char> text(reply.printed);
-        if (!receive_all(channel, text.data(), text.size())) device_is_gone();
-        fwrite(text.data(), 1, text.size(), stdout);
-    }
+    if (reply.printed) print(reply.printed);
+    if (reply.error == gone) device_is_gone();
     return reply;
 }
 
@@ -266,6 +270,7 @@ static const struct {
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
     {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
      "too many resources requested for launch"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
 };

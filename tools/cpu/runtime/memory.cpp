@@ -44,7 +44,7 @@ void *map_notes(size_t bytes) {
     return p == MAP_FAILED ? nullptr : p;
 }
 
-int allocate(size_t size, uint64_t *address, bool watched) {
+int allocate(size_t size, uint64_t *address, bool poisoned, bool watched) {
     *address = 0;
     if (!size) return success;
     if (size > heap_begin - device_begin) return out_of_memory;
@@ -52,7 +52,7 @@ int allocate(size_t size, uint64_t *address, bool watched) {
     if (heap_top + bytes + page > device_end || !map_at(heap_top, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1))
         return out_of_memory;
     *address = heap_top;
-    memset(reinterpret_cast<void *>(heap_top), 0xff, size);
+    if (poisoned) memset(reinterpret_cast<void *>(heap_top), 0xff, size);
     add_allocation(heap_top, size, "cudaMalloc #" + std::to_string(next_heap_number++));
     if (watched && !(allocations[heap_top].written = static_cast<unsigned char *>(map_notes(bytes))))
         return release(heap_top), out_of_memory;
@@ -61,7 +61,6 @@ int allocate(size_t size, uint64_t *address, bool watched) {
 }
 
 static bool shares;
-static uintptr_t shared_top = shared_begin;
 
 bool map_shared(int descriptor) {
     return shares = map_at(shared_begin, shared_end - shared_begin, MAP_SHARED | MAP_NORESERVE, descriptor);
@@ -69,18 +68,28 @@ bool map_shared(int descriptor) {
 
 int allocate_shared(size_t size, uint64_t *address) {
     *address = 0;
-    if (!shares || !size || size > shared_end - shared_top) return size ? out_of_memory : success;
-    *address = shared_top;
-    add_allocation(shared_top, size, "shared memory #" + std::to_string(next_heap_number++));
-    shared_top += whole_pages(size) + page;
+    if (!size) return success;
+    if (!shares) return out_of_memory;
+    // The first gap that is large enough.
+    uintptr_t begin = shared_begin;
+    for (auto next = allocations.lower_bound(begin); next != allocations.end(); ++next) {
+        if (next->first - begin >= whole_pages(size) + page) break;
+        begin = next->first + whole_pages(next->second.size) + page;
+    }
+    if (begin >= shared_end || size > shared_end - begin) return out_of_memory;
+    *address = begin;
+    add_allocation(begin, size, "shared memory #" + std::to_string(next_heap_number++));
     return success;
 }
 
 int release(uintptr_t address) {
     auto found = allocations.find(address);
     if (address < heap_begin || found == allocations.end()) return invalid_value;
-    if (is_shared(reinterpret_cast<void *>(address))) return allocations.erase(found), memory_version++, success;
-    munmap(reinterpret_cast<void *>(address), whole_pages(found->second.size));
+    void *memory = reinterpret_cast<void *>(address);
+#ifdef MADV_REMOVE
+    if (is_shared(memory)) madvise(memory, whole_pages(found->second.size), MADV_REMOVE);
+#endif
+    if (!is_shared(memory)) munmap(memory, whole_pages(found->second.size));
     if (found->second.written) munmap(found->second.written, whole_pages(found->second.size));
     allocations.erase(found);
     memory_version++;

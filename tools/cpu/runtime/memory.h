@@ -22,9 +22,9 @@ struct Allocation {
 void map_buffers(int descriptor, size_t size);
 void add_allocation(uintptr_t begin, size_t size, const std::string &name, bool constant = false);
 
-// Both return a cudaError_t. Fresh memory is filled with 0xff: NaN for floats, so that reading it shows. With
-// `watched` it is also remembered which bytes have been written since.
-int allocate(size_t size, uint64_t *address, bool watched);
+// Both return a cudaError_t. Fresh memory is zero, as a GPU's mostly is; `poisoned`, it is filled with 0xff: NaN for
+// floats, so that reading it shows. With `watched` it is also remembered which bytes have been written since.
+int allocate(size_t size, uint64_t *address, bool poisoned, bool watched);
 
 // The same in the memory that host and device share, for programs only: `map_shared` first, in both processes.
 bool map_shared(int descriptor);

@@ -72,7 +72,10 @@ void report_host_finding(const char *rule, const void *site, const std::string &
         rule, reinterpret_cast<uintptr_t>(site), quoted(message).c_str());
 }
 
+void (*last_words)();
+
 void fail(const char *kind) {
+    if (auto words = last_words) last_words = nullptr, words();
     report(R"({"event":"failure","kind":"%s"})", kind);
     _exit(3);
 }

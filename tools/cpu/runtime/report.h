@@ -25,7 +25,9 @@ void report_finding(const char *rule, const char *severity, int line, const std:
 // The same for a place in the host part, given as an offset into its library.
 void report_host_finding(const char *rule, const void *site, const std::string &message);
 
-// Ends the process: the case failed, and what it left behind cannot be trusted to go on.
+// Ends the process: the case failed, and what it left behind cannot be trusted to go on. `last_words` are called
+// before, where there are any.
+extern void (*last_words)();
 [[noreturn]] void fail(const char *kind);
 
 __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...);

@@ -22,6 +22,8 @@ static thread_local Worker *worker;
 static std::vector<std::unique_ptr<Worker>> workers;
 static std::mutex slot_mutex;
 static unsigned int slot_count = 1;
+static std::atomic<int> launch_error;
+bool assertions_end_launch = false;
 
 static char *map(size_t bytes) {
     void *p =
@@ -133,8 +135,8 @@ static void release_barrier(Worker &w) {
                 name_fiber(w, fiber) +
                     text(" waits in the warp function of line %d for lanes that never come", fiber.line) +
                     (first ? text(": others wait at the barrier of line %d", first->line) : ""));
-        if (fiber.state == State::at_barrier &&
-            (fiber.line != first->line || fiber.barrier != first->barrier))
+        if (fiber.state == State::at_barrier && (fiber.barrier != first->barrier ||
+                                                 (checks::options.barriers && fiber.line != first->line)))
             diverged(fiber.line,
                      name_fiber(w, fiber) + text(" waits at the barrier of line %d while ", fiber.line) +
                          name_fiber(w, *first) + text(" waits at the barrier of line %d", first->line));
@@ -221,8 +223,18 @@ static void run_threads(Worker &w) {
         position.thread = i;
         threadIdx = {i % launch.block.x, i / launch.block.x % launch.block.y,
                      i / launch.block.x / launch.block.y};
-        launch.kernel->thread(launch.arguments, threadIdx, blockIdx, launch.block, launch.grid);
+        if (!setjmp(w.escape))
+            launch.kernel->thread(launch.arguments, threadIdx, blockIdx, launch.block, launch.grid);
     }
+}
+
+// Ends the running thread, or where its block runs as a loop the whole block; no other block begins.
+[[noreturn]] static void stop_launch(int error) {
+    launch_error = error;
+    if (!worker->current) longjmp(worker->escape, 1);
+    worker->current->state = State::done;
+    leave();
+    __builtin_trap();
 }
 
 static bool runs_whole(const Launch &launch, Order order) {
@@ -243,10 +255,10 @@ static void run_block(Worker &w, uint64_t block) {
     memset(w.arena, 0xff, launch.shared);
     w.arena_used = launch.shared + checks::shared_gap();
     checks::begin_block(w.arena, arena_bytes, launch.shared);
-    if (runs_whole(launch, w.order))
-        position.thread = any_thread,
-        launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
-    else if (launch.kernel->waits)
+    if (runs_whole(launch, w.order)) {
+        position.thread = any_thread;
+        if (!setjmp(w.escape)) launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
+    } else if (launch.kernel->waits)
         run_fibers(w);
     else
         run_threads(w);
@@ -283,12 +295,13 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     position = {&launch, 0, 0, 0, w.warp_epochs.data()};
     uint64_t chunk = std::clamp<uint64_t>(launch.blocks / 64, 1, 64);
     for (uint64_t begin; (begin = next.fetch_add(chunk)) < launch.blocks;)
-        for (uint64_t i = begin; i < std::min(launch.blocks, begin + chunk); i++)
+        for (uint64_t i = begin; i < std::min(launch.blocks, begin + chunk) && !launch_error; i++)
             run_block(w, reorder(order, i, launch.blocks));
     position = {};
 }
 
-size_t run(const Launch &launch, Order order, unsigned int count) {
+Ran run(const Launch &launch, Order order, unsigned int count) {
+    launch_error = 0;
     // Small launches are done before another thread would have started.
     if (launch.blocks * launch.threads < 4096) count = 1;
     count = static_cast<unsigned int>(std::min<uint64_t>(count, launch.blocks));
@@ -299,7 +312,7 @@ size_t run(const Launch &launch, Order order, unsigned int count) {
         threads.emplace_back([&, i] { work(*workers[i], launch, order, next); });
     work(*workers[0], launch, order, next);
     for (std::thread &thread : threads) thread.join();
-    return workers[0]->static_shared;
+    return {workers[0]->static_shared, launch_error};
 }
 
 }  // namespace cudaperf
@@ -310,6 +323,11 @@ static Fiber &current(int line) {
     if (!worker || !worker->current)
         diverged(line, "a thread waits in a kernel that was taken for one without waiting");
     return *worker->current;
+}
+
+static void report_trap(const char *severity, const std::string &message, int line) {
+    report_finding("trap", severity, line, {},
+                   name_thread(*position.launch, position.block, position.thread) + ": " + message);
 }
 
 extern "C" {
@@ -396,7 +414,12 @@ void cudaperf_yield() {
 }
 
 void cudaperf_assert(const char *condition, int line) {
-    cudaperf_trap((std::string("assertion failed: ") + condition).c_str(), line);
+    constexpr int error_assert = 710, most_told = 16;
+    static std::atomic<int> told;
+    std::string message = std::string("assertion failed: ") + condition;
+    if (!assertions_end_launch) cudaperf_trap(message.c_str(), line);
+    if (told++ < most_told) report_trap("warning", message, line);
+    stop_launch(error_assert);
 }
 
 uint64_t cudaperf_clock() {
@@ -412,8 +435,7 @@ void cudaperf_enter_thread(unsigned int thread) { position.thread = thread; }
 unsigned int cudaperf_thread() { return position.thread; }
 
 void cudaperf_trap(const char *message, int line) {
-    report_finding("trap", "error", line, {},
-                   name_thread(*position.launch, position.block, position.thread) + ": " + message);
+    report_trap("error", message, line);
     fail("crash");
 }
 }

@@ -22,8 +22,14 @@ constexpr size_t default_shared_limit = 48 << 10, largest_shared_limit = 227 << 
 // Bytes before a block's shared memory that belong to nothing, so that an underrun hits nothing.
 constexpr size_t shared_lead = 4096;
 
-// Runs all blocks, and returns the static shared memory that a block used.
-size_t run(const Launch &launch, Order order, unsigned int workers);
+struct Ran {
+    size_t static_shared;  // bytes that a block used
+    int error;             // the cudaError_t that a thread ended the launch with; 0 for none
+};
+Ran run(const Launch &launch, Order order, unsigned int workers);
+
+// A failed assertion ends its launch, as on a GPU; else it ends everything.
+extern bool assertions_end_launch;
 
 // Who runs at this moment on this core; null outside kernels.
 struct Position {

@@ -2,6 +2,7 @@
 #pragma once
 #include "context.h"
 #include "scheduler.h"
+#include <setjmp.h>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Worker {
     uint64_t serial = 0;
     Context home;
     Fiber *current = nullptr;
+    jmp_buf escape;  // out of a thread or a loop over threads that runs on the core's own stack
     const Launch *launch = nullptr;
     Order order = Order::forward;
     uint64_t random = 1;
