@@ -83,6 +83,7 @@ class Tester:
             for key, choices in _strides(accesses, self.varies).items()
         }
         self.split: dict[Access, tuple[tuple[Polynomial, ...] | str | None, ...]] = {}
+        self.split_beside: dict[tuple[Access, Formula], tuple[tuple[Polynomial, ...] | str | None, ...]] = {}
 
     def varies(self, name: str) -> bool:
         """Whether a name has a value of its own in each iteration."""
@@ -106,7 +107,7 @@ class Tester:
     def same_element(self, write: Access, other: Access) -> list[str] | None:
         """The conditions, as far as they are linear, under which both touch one element; None: they never do."""
         equalities = []
-        pairs = zip(self.subscripts(write), self.subscripts(other), strict=False)
+        pairs = zip(self.subscripts(write, other), self.subscripts(other, write), strict=False)
         for position, (a, b) in enumerate(pairs):
             if isinstance(a, str) or isinstance(b, str):
                 if a != b:
@@ -121,18 +122,34 @@ class Tester:
                     equalities.append(f"{left} = {right}")
         return equalities
 
-    def subscripts(self, access: Access) -> tuple[tuple[Polynomial, ...] | str | None, ...]:
-        """The steps of a location, each subscript split into those of its dimensions; None: not linear."""
+    def subscripts(
+        self, access: Access, beside: Access | None = None
+    ) -> tuple[tuple[Polynomial, ...] | str | None, ...]:
+        """The steps of a location, each subscript split into those of its dimensions; None: not linear.
+
+        What holds for another access `beside` it may help to show where a row ends.
+        """
         if access not in self.split:
-            self.split[access] = tuple(
-                step
-                if isinstance(step, str)
-                else self.delinearized(
-                    step, self.strides.get((access.location.root, position), ()), access.domain
-                )
-                for position, step in enumerate(access.location.steps)
+            self.split[access] = self.parted(access, None)
+        found = self.split[access]
+        if beside is None or beside.domain == access.domain or None not in found:
+            return found
+        key = (access, beside.domain)
+        if key not in self.split_beside:
+            self.split_beside[key] = self.parted(access, beside.domain)
+        return self.split_beside[key]
+
+    def parted(
+        self, access: Access, beside: Formula | None
+    ) -> tuple[tuple[Polynomial, ...] | str | None, ...]:
+        return tuple(
+            step
+            if isinstance(step, str)
+            else self.delinearized(
+                step, self.strides.get((access.location.root, position), ()), access.domain, beside
             )
-        return self.split[access]
+            for position, step in enumerate(access.location.steps)
+        )
 
     def fits(self, key: Subscript, strides: Strides, accesses: Iterable[Access]) -> bool:
         """Whether all subscripts at one place of an array's locations can be split by the strides."""
@@ -145,7 +162,7 @@ class Tester:
         return all(isinstance(s, str) or self.delinearized(s, strides, domain) for s, domain in steps)
 
     def delinearized(
-        self, step: Polynomial, strides: Strides, domain: Formula
+        self, step: Polynomial, strides: Strides, domain: Formula, beside: Formula | None = None
     ) -> tuple[Polynomial, ...] | None:
         parts = []
         rest = step
@@ -158,17 +175,18 @@ class Tester:
         finer = (*strides[1:], constant(1))
         extents = [_exact_quotient(big, small) for big, small in zip(strides, finer, strict=False)]
         for part, extent in zip(parts[1:], extents, strict=True):
-            if extent is None or not self.within(part, extent, domain):
+            if extent is None or not self.within(part, extent, domain, beside):
                 return None
         return tuple(parts)
 
-    def within(self, part: Polynomial, extent: Polynomial, domain: Formula) -> bool:
+    def within(self, part: Polynomial, extent: Polynomial, domain: Formula, beside: Formula | None) -> bool:
         """Whether 0 <= part < extent wherever the domain holds."""
         speller = self.speller("a")
         if speller(extent) is None:
             return False
         outside = at_least(-part, 1) | at_least(part, extent)
-        return not self.satisfiable(f"({domain.text(speller)}) and ({outside.text(speller)})")
+        other = "true" if beside is None else beside.text(self.speller("b"))
+        return not self.satisfiable(f"({domain.text(speller)}) and ({outside.text(speller)}) and ({other})")
 
     def satisfiable(self, text: str) -> bool:
         """Whether some integers satisfy the condition; True also where isl gives up."""

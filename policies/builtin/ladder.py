@@ -136,9 +136,11 @@ def _few_warps(profile: Profile) -> str | None:
 
 
 RULES: tuple[tuple[str, Callable[[Profile], str | None]], ...] = (
+    ("teams", _wasteful),
     ("tiled", _wasteful),
     ("swapped", _wasteful),
     ("tiled", _reused),
+    ("teams", _waiting),
     ("reshaped", _few_warps),
     ("vectorized", _narrow),
     ("coarsened", _waiting),

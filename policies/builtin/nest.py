@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ...tools.c import ast
 from . import flow
@@ -18,6 +19,9 @@ from .refusals import Refused, loop_at
 from .scan import Scan, compacted, scan_of, sliced
 from .symbolic import Access
 
+if TYPE_CHECKING:
+    from .teams import Team
+
 MOST_DIMENSIONS = 3
 
 
@@ -28,8 +32,8 @@ class Nest:
     Each combination of the variables of `loops` (outermost first as written) is independent of the others, up to the
     `reductions` and to updates of the arrays in `atomic`. An iteration runs `body` inside the loops of `inner`.
     `private` are variables declared outside the nest of which each iteration has its own, `scans` those that it needs
-    as all iterations before it leave them. Arrays in `overlapping` may
-    share memory with another of the nest.
+    as all iterations before it leave them. Arrays in `overlapping` may share memory with another of the nest. A `team`
+    of threads may share the loops inside an iteration.
     """
 
     statement: ast.For
@@ -43,6 +47,7 @@ class Nest:
     atomic: frozenset[str] = frozenset()
     overlapping: frozenset[str] = frozenset()
     names: Mapping[str, ast.Name] = field(default_factory=dict, hash=False)
+    team: Team | None = None
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -78,6 +83,15 @@ def parallel_nest(statement: ast.For, around: Surroundings) -> Nest:
         except Refused as refusal:
             refusals.append(refusal)
     raise refusals[0]
+
+
+def shared_loop(statement: ast.For, around: Surroundings) -> Nest:
+    """The nest of one loop alone, whatever stands inside it; Refused where its iterations are not independent."""
+    loop = counted(statement)
+    if isinstance(loop, str):
+        raise Refused("irregular-loop", f"{loop_at(statement.place)} {loop}", statement.place)
+    _check_exits(statement)
+    return _nest(statement, [loop], statements_of(statement.body), around)
 
 
 def _check_exits(statement: ast.For) -> None:

@@ -28,6 +28,7 @@ from .promotion import promoted
 from .refusals import Refused, loop_at
 from .reschedule import rescheduled
 from .scan import carried_element
+from .teams import with_team
 from .tree import INT, RESERVED, Names, rebuild, root_of, unshadowed
 
 # How many rewritings of a loop may stand on one another.
@@ -276,7 +277,7 @@ class _Planner:
                 if nest.atomic and promoted(statement, self.surroundings(states).overlap, self.names):
                     message = f"every iteration of the {loop_at(statement.place)} updates one element"
                     raise Refused("loop-carried-dependence", message, statement.place)
-                self.plan.nests[statement] = nest
+                self.plan.nests[statement] = with_team(nest, self.surroundings(states))
                 self.plan.depths[statement] = self.loops
             except Refused as refusal:
                 reason = refusal

@@ -12,6 +12,7 @@ from .prefix import scan_kernels
 from .product import is_product, product_kernel
 from .reduce import reduction_kernels
 from .stencil import is_stencil, stencil_kernel
+from .teams import has_team, team_kernel
 from .threads import COARSENED, NAIVE, RESHAPED, Mapping, map_kernel
 from .vectors import is_vectorizable, vector_kernels
 
@@ -55,6 +56,7 @@ def _swapped(site: Site) -> Code:
 
 STRATEGIES = (
     Strategy("naive", "one thread an element", lambda nest: True, _mapped(NAIVE)),
+    Strategy("teams", "a team of threads an iteration, which shares its inner loops", has_team, team_kernel),
     Strategy("coarsened", "four elements a thread", lambda nest: True, _mapped(COARSENED)),
     Strategy("tiled", "a tile of the input in shared memory", _is_tiled, _tiled),
     Strategy("vectorized", "16-byte words in place of single elements", is_vectorizable, vector_kernels),
