@@ -29,6 +29,8 @@ class At:
             return left
         if op in "+*" and isinstance(left, ast.Literal) and left.value == neutral:
             return right
+        if op == "*" and isinstance(left, ast.Literal) and left.value == 0:
+            return left
         return ast.Binary(op, left, right, INT if op in _COMPARISONS else left.type, self.place)
 
     def evaluate(self, expression: ast.Expr) -> ast.Evaluate:

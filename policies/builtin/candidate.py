@@ -185,6 +185,7 @@ class _HostPrinter(Printer):
             n.name for n in flow.names_in([plan.function.body]).values() if is_rows(n) and n.scope != "local"
         }
         self.stored = set(plan.returned.values())
+        self.live: list[str] = []
         self.target = next((p for p in spec.parameters if p.origin == "result"), None)
 
     def statement(self, statement: ast.Stmt, depth: int) -> list[str]:
@@ -202,7 +203,15 @@ class _HostPrinter(Printer):
                 kept = tuple(v for v in variables if v.name not in self.plan.scratch)
                 made = [v for v in variables if v.name in self.plan.scratch]
                 lines = [f"{pad}{text};" for text in self.declarations(kept)] if kept else []
+                self.live += [v.name for v in made]
                 return [*lines, *(f"{pad}{text}" for v in made for text in self.allocated(v))]
+            case ast.Block():
+                outer = len(self.live)
+                *lines, end = super().statement(statement, depth)
+                if not lines or lines[-1].strip() != "return;":
+                    lines += [f"{pad}{INDENT}cudaFree({name});" for name in self.live[outer:]]
+                del self.live[outer:]
+                return [*lines, end]
             case ast.If(then=ast.For() as then) if then in self.codes:
                 block = ast.Block((then,), then.place)
                 return super().statement(dataclasses.replace(statement, then=block), depth)
@@ -230,7 +239,7 @@ class _HostPrinter(Printer):
         return lines
 
     def frees(self, depth: int) -> list[str]:
-        return [f"{INDENT * depth}cudaFree({name});" for name in self.plan.scratch]
+        return [f"{INDENT * depth}cudaFree({name});" for name in self.live]
 
     def memory(self, expression: ast.Expr) -> str | None:
         match expression:

@@ -17,6 +17,7 @@ from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
 from .decisive import DECISIVE
+from .expansion import expanded, snapshot
 from .flatten import flattened
 from .induction import straightened
 from .inline import inlined
@@ -201,17 +202,17 @@ class _Planner:
             refusal = refused
         written = choices[0][0] if choices else None
         if isinstance(statement, ast.For) and not self.keeps_order and self.is_improvable(statement, written):
-            self.keeps_order = True
-            around = self.surroundings(states)
             self.plan = start
-            for block in rescheduled(statement, around):
+            for block, again in self.orders(statement, states, ported=bool(choices)):
+                self.keeps_order = not again
                 try:
                     after = self.attempt(start, partial(self.statement, block, states))
                 except Refused:
                     continue
+                finally:
+                    self.keeps_order = False
                 self.plan.rewritten[statement] = block
                 choices.append((_cost(start, self.plan), self.plan))
-            self.keeps_order = False
         if not choices and self.idioms < DEEPEST:
             self.idioms += 1
             for block in self.rewritings(statement, states):
@@ -230,12 +231,24 @@ class _Planner:
         _, self.plan = min(choices, key=lambda choice: choice[0])
         return after
 
+    def orders(self, statement: ast.For, states: States, *, ported: bool) -> Iterator[tuple[ast.Block, bool]]:
+        """The nest in other orders, and whether what comes out may be reordered again."""
+        around = self.surroundings(states)
+        for block in rescheduled(statement, around):
+            yield block, False
+        if ported:
+            for block in _made(snapshot(statement, around, self.names)):
+                yield block, False
+            for block in _made(expanded(statement, around, self.names)):
+                yield block, True
+
     def rewritings(self, statement: ast.For | ast.While, states: States) -> Iterator[ast.Block]:
         """What a loop that is not parallel as it stands may be written as instead."""
         yield from _made(straightened(statement, self.live_after, self.names))
         if isinstance(statement, ast.For):
             yield from _made(promoted(statement, self.surroundings(states).overlap, self.names))
             yield from _made(carried_element(statement, self.names))
+            yield from _made(snapshot(statement, self.surroundings(states), self.names))
             for idiom in DECISIVE:
                 yield from _made(idiom(statement, self.live_after, self.names))
 
@@ -359,7 +372,7 @@ class _Planner:
         zero = isinstance(variable.init, ast.InitList) and all(
             isinstance(i, ast.Literal) and i.value == 0 for i in variable.init.items
         )
-        if self.depth > 1 or (variable.init is not None and not zero):
+        if self.loops > 0 or (variable.init is not None and not zero):
             message = f"the local array {variable.name} is set up where the host part cannot"
             raise Refused("construct", message, place)
         self.plan.scratch[variable.name] = variable
@@ -419,11 +432,12 @@ def _variables(function: ast.Function) -> Iterable[str]:
     return (*(p.name for p in function.parameters), *flow.names_in(body), *flow.declared_in(body))
 
 
-Cost = tuple[int, int, int]
+Cost = tuple[float, float, int]
 
 
 def _cost(before: Plan, after: Plan) -> Cost:
-    """How much of the deepest nests runs one after the other, in kernels and in launches; then how many kernels."""
+    """How many loops around the innermost statements run one after the other, on average; how many of those on the
+    host; and how many kernels there are."""
     made = {s: n for s, n in after.nests.items() if s not in before.nests}
     paths = []
     for statement, nest in made.items():
@@ -434,7 +448,8 @@ def _cost(before: Plan, after: Plan) -> Cost:
             paths.append((serial + parallel, serial, launches))
     most = max((total for total, _, _ in paths), default=0)
     hot = [(serial, launches) for total, serial, launches in paths if total == most]
-    return sum(s for s, _ in hot), sum(n for _, n in hot), len(made)
+    ways = max(len(hot), 1)
+    return sum(s for s, _ in hot) / ways, sum(n for _, n in hot) / ways, len(made)
 
 
 def _loop_depths(body: Iterable[ast.Stmt], depth: int = 0) -> list[int]:

@@ -20,6 +20,7 @@ from .formula import ANY, Formula, comparison
 from .loops import Loop, break_in, counted, statements_of
 from .nest import Surroundings
 from .symbolic import Access
+from .tree import same
 
 MOST_STATEMENTS = 16
 # What isl may spend on a model and on its schedule: about a tenth of a second.
@@ -87,6 +88,36 @@ def model(nest: ast.For, around: Surroundings, depth: int) -> Model:
         )
     except isl.Error:
         raise NotAffine from None
+
+
+def reads_of_the_past(nest: ast.For, around: Surroundings) -> list[ast.Expr]:
+    """The elements of arrays that the nest writes as it reads them before any of its writes to the same place.
+
+    Raises NotAffine where the nest has no exact model.
+    """
+    collector = _Collector(around, MOST_STATEMENTS)
+    collector.loop(nest, (), (0,))
+    statements = tuple(collector.statements)
+    if len(statements) > MOST_STATEMENTS:
+        raise NotAffine
+    _check_scalars(nest, statements, around)
+    loops = tuple(dict.fromkeys(loop.variable for s in statements for loop in s.loops))
+    tester = Tester(loops, tuple(a for s in statements for a in s.accesses))
+    written = {a.location.root for s in statements for a in s.accesses if a.kind == "write"}
+    past: list[ast.Expr] = []
+    present: list[ast.Expr] = []
+    for statement in statements:
+        targets = {
+            n.target for s in statement.body for n in ast.walk(s) if isinstance(n, ast.Assign | ast.Step)
+        }
+        for read in (a for a in statement.accesses if a.kind == "read" and a.location.root in written):
+            fresh = read.expression not in targets and not any(
+                tester.satisfiable(text)
+                for first in statements
+                for text in _meetings(tester, first, statement, around.overlap, "write", read)
+            )
+            (past if fresh else present).append(read.expression)
+    return [p for p in past if not any(same(p, q) for q in present)]
 
 
 class _Collector:
@@ -200,27 +231,33 @@ def _check_scalars(nest: ast.For, statements: tuple[Statement, ...], around: Sur
 
 def _dependences(tester: Tester, first: Statement, second: Statement, overlap: Overlap) -> Iterator[str]:
     """For each pair of accesses that may meet: the instances that do, those that come first on the left."""
+    for other in second.accesses:
+        kinds = ("read", "write") if other.kind == "write" else ("write",)
+        for kind in kinds:
+            for text in _meetings(tester, first, second, overlap, kind, other):
+                unknown = sorted(n for n in tester.spelled_in(text) if "_u" in n)
+                some = f"exists ({', '.join(unknown)} : {text})" if unknown else text
+                yield f"{_tuple(tester, first, 'a')} -> {_tuple(tester, second, 'b')} : {some}"
+
+
+def _meetings(
+    tester: Tester, first: Statement, second: Statement, overlap: Overlap, kind: str, other: Access
+) -> Iterator[str]:
+    """When an access of some kind in an instance of one statement meets another's in a later instance of the second."""
     order = _order(tester, first, second)
     if order is None:
         return
     domains = [s.domain.text(_exact(tester.speller(i))) for s, i in ((first, "a"), (second, "b"))]
-    for one in first.accesses:
-        for other in second.accesses:
-            if "write" not in (one.kind, other.kind):
-                continue
-            relation = overlap(one.location.root, other.location.root)
-            if relation == "distinct":
-                continue
-            equalities = tester.same_element(one, other) if relation == "same" else []
-            if equalities is None:
-                continue
-            conditions = [*domains, f"({order})", *equalities]
-            conditions += [f"({x.domain.text(tester.speller(i))})" for x, i in ((one, "a"), (other, "b"))]
-            text = " and ".join(conditions)
-            unknown = sorted(n for n in tester.spelled_in(text) if "_u" in n)
-            if unknown:
-                text = f"exists ({', '.join(unknown)} : {text})"
-            yield f"{_tuple(tester, first, 'a')} -> {_tuple(tester, second, 'b')} : {text}"
+    for one in (a for a in first.accesses if a.kind == kind):
+        relation = overlap(one.location.root, other.location.root)
+        if relation == "distinct":
+            continue
+        equalities = tester.same_element(one, other) if relation == "same" else []
+        if equalities is None:
+            continue
+        conditions = [*domains, f"({order})", *equalities]
+        conditions += [f"({x.domain.text(tester.speller(i))})" for x, i in ((one, "a"), (other, "b"))]
+        yield " and ".join(conditions)
 
 
 def _order(tester: Tester, first: Statement, second: Statement) -> str | None:

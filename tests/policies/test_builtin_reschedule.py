@@ -59,6 +59,18 @@ REORDERED = {
            for (size_t j = i; j < n; j++) a[i][j] = s[j][i] + i; }""",
     "tetrahedron": """void f(int n, double a[24][24]) { for (int i = 0; i < n; i++) for (int j = i; j < n; j++) {
            double s = 0; for (int k = i; k <= j; k++) s += k; a[i][j] = s; } }""",
+    "neighbours from before": """void f(int n, double a[24][24]) { for (int i = 0; i < n - 1; i++) for (int j =
+           0; j < n; j++)
+           a[i][j] = a[i + 1][j] * 2 + a[i + 1][n - 1 - j]; }""",
+    "flat neighbours from before": """void f(int n, int w, double *a) { for (int i = 1; i < n - 1; i++)
+           for (int j = 0; j < w; j++) a[i * w + j] = a[(i + 1) * w + w - 1 - j] - a[i * w + j]; }""",
+    "triangular product in place": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i
+           < n; i++)
+           for (int j = 0; j < n; j++) { for (int k = i + 1; k < n; k++) a[i][j] += s[k][i] * a[k][j]; a[i][j] *=
+           2; } }""",
+    "symmetric product": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i < n; i++)
+           for (int j = 0; j < n; j++) { double t = 0; for (int k = 0; k < i; k++) { a[k][j] += s[i][j] * s[i][k];
+           t += s[k][j] * s[i][k]; } a[i][j] = a[i][j] * 2 + s[i][j] + t; } }""",
     "element between the loops": """void f(int n, double a[24][24]) { for (int k = 0; k < n; k++) { a[k][k] =
            a[k][k] * 0.5;
            for (int j = k + 1; j < n; j++) a[k][j] -= a[k][k]; for (int i = k + 1; i < n; i++) a[i][k] +=
