@@ -11,11 +11,10 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ("managed variables", r"\b__managed__\b", "use cudaMallocManaged"),
         ("texture references", r"\btexture\s*<", "use a texture object"),
         ("mipmapped textures and gathers", r"\b(?:cudaMipmappedArray\w*|tex2Dgather)\b", "read arrays"),
-        ("cooperative launches", r"\bcudaLaunchCooperative\w*\b", "launch with <<<...>>>"),
+        ("launches over several devices", r"\bcudaLaunchCooperativeKernelMultiDevice\b", "launch on one"),
         ("conditional graph nodes", r"\bcudaGraph(?:Set)?Conditional\w*\b", "decide on the host"),
         ("the driver API", r"\bcu(?:Launch|Mem|Module|Ctx|Device|Init)\w*\s*\(", "use the runtime API"),
         ("thread block clusters", r"\b(?:__cluster_dims__|this_cluster|cluster_group)\b", "use blocks"),
-        ("grid-wide synchronization", r"\bgrid\w*\s*\.\s*sync\b", "end the kernel and launch another"),
         ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
     )
 }

@@ -507,3 +507,86 @@ int main() {}
     ran = run(tmp_path, text)
     assert ran.failure == "compile"
     assert {f.line for f in ran.findings} == {3, 4}
+
+
+GRID = """#include <cstdio>
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void turns(int *x, int n) {
+    cg::grid_group grid = cg::this_grid();
+    __shared__ int seen;
+    for (int i = 0; i < n; i++) {
+        if (threadIdx.x == 0) seen = x[(blockIdx.x + 1) % gridDim.x];
+        grid.sync();
+        if (threadIdx.x == 0) x[blockIdx.x] = seen + 1;
+        grid.sync();
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("order", ["forward", "reverse", "shuffled"])
+def test_the_blocks_of_a_cooperative_launch_wait_for_each_other(tmp_path, order):
+    text = (
+        GRID
+        + """
+int main() {
+    int *x, n = 3;
+    cudaMallocManaged(&x, 5 * sizeof *x);
+    for (int i = 0; i < 5; i++) x[i] = i * i;
+    void *arguments[] = {&x, &n};
+    cudaLaunchCooperativeKernel(turns, 5, 64, arguments);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 5; i++) printf("%d ", x[i]);
+    cudaLaunchCooperativeKernel(turns, 4096, 1024, arguments);
+}
+"""
+    )
+    ran = run(tmp_path, text, Checks(order=order))
+    assert ran.stdout.startswith("12 19 3 4 7 ")
+    assert [f.rule for f in ran.findings] == ["launch-error"]
+
+
+def test_a_wait_for_the_grid_needs_a_cooperative_launch(tmp_path):
+    ran = run(tmp_path, GRID + "int main() { turns<<<2, 32>>>(nullptr, 0); turns<<<1, 32>>>(nullptr, 1); }")
+    assert ran.failure == "crash"
+
+
+def test_registered_memory_of_the_host_is_mapped_and_stays_where_it_is(tmp_path):
+    text = (
+        KERNELS
+        + """
+#include <stdlib.h>
+int main() {
+    float *block = (float *)malloc(3 * 4096), *x = block + 100, *device;
+    for (int i = 0; i < 1024; i++) x[i] = i;
+    block[0] = 7;
+    printf("%d ", cudaHostRegister(x, 1024 * sizeof *x, cudaHostRegisterMapped));
+    printf("%d ", cudaHostRegister(x + 8, 4, cudaHostRegisterMapped));
+    cudaHostGetDevicePointer((void **)&device, x, 0);
+    scale<<<8, 128>>>(1024, device, 2);
+    cudaDeviceSynchronize();
+    printf("%g %g ", x[1023], block[0]);
+    x[0] = 5;
+    scale<<<8, 128>>>(1024, device, 2);
+    cudaDeviceSynchronize();
+    printf("%d ", cudaHostUnregister(x));
+    printf("%g %g", x[0], x[1]);
+    free(block);
+}
+"""
+    )
+    assert printed(tmp_path, text) == "0 712 2046 7 0 10 4"
+
+
+def test_threads_that_wait_for_the_clock_do_not_wait_one_after_the_other(tmp_path):
+    text = """#include <cstdio>
+__global__ void wait(long long cycles) {
+    for (long long begin = clock64(); clock64() - begin < cycles;) {}
+}
+int main() {
+    wait<<<64, 64>>>(1755000000);
+    printf("%d", cudaDeviceSynchronize());
+}
+"""
+    assert printed(tmp_path, text) == "0"

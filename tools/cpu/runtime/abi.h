@@ -20,7 +20,7 @@ inline bool is_device(const void *p) {
 }
 
 enum class Operation : uint32_t {
-    launch,          // kernel, grid, block, size = dynamic shared bytes; payload: packed arguments; no reply
+    launch,          // kernel, grid, block, size = dynamic shared bytes, value = cooperative; payload: arguments; no reply
     allocate,        // size, index = 1: shared with the host -> reply.value: address
     release,         // to
     copy_in,         // to, size; payload: bytes

@@ -19,7 +19,7 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
-// The whole launch: its blocks run one after the other, so that they cannot wait for each other.
+// The whole launch; only a cooperative one has its blocks wait for each other.
 class grid_group {
   public:
     static unsigned long long size() {
@@ -34,8 +34,8 @@ class grid_group {
     }
     static dim3 group_dim() { return gridDim; }
     static dim3 dim_blocks() { return gridDim; }
-    static bool is_valid() { return false; }
-    static void sync(CUDAPERF_LINE) { cudaperf_trap("grid-wide synchronization is not supported", line); }
+    static bool is_valid() { return cudaperf_is_cooperative(); }
+    static void sync(CUDAPERF_LINE) { cudaperf_grid_barrier(line); }
 };
 
 inline grid_group this_grid() { return {}; }

@@ -190,15 +190,7 @@ template <typename T> CUDAPERF_INLINE void __stcg(T *address, T value) { *addres
 template <typename T> CUDAPERF_INLINE void __stcs(T *address, T value) { *address = value; }
 template <typename T> CUDAPERF_INLINE void __stwt(T *address, T value) { *address = value; }
 
-CUDAPERF_INLINE long long clock64() {
-#ifdef __x86_64__
-    return static_cast<long long>(__builtin_ia32_rdtsc());
-#else
-    long long ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#endif
-}
+CUDAPERF_INLINE long long clock64() { return static_cast<long long>(cudaperf_clock()); }
 CUDAPERF_INLINE long clock() { return static_cast<long>(clock64()); }
 
 #define CUDART_INF_F __builtin_inff()

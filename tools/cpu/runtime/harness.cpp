@@ -93,6 +93,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 
 static const char *refusal(const Request &request) {
     const Extent &g = request.grid, &b = request.block;
+    uint64_t threads = uint64_t{g.x} * g.y * g.z * b.x * b.y * b.z;
+    if (request.value && threads > resident_threads) return "a cooperative launch of more threads than the device holds";
     if (!b.x || !b.y || !b.z) return "the block is empty";
     if (!g.x || !g.y || !g.z) return "the grid is empty";
     if (static_cast<uint64_t>(b.x) * b.y * b.z > 1024 || b.x > 1024 || b.y > 1024)
@@ -109,6 +111,12 @@ static void launch(const Request &request, const std::vector<unsigned char> &arg
     const Extent &g = request.grid, &b = request.block;
     const char *error = refusal(request);
     size_t static_shared = 0;
+    bool cooperative = request.value && (g.x > 1 || g.y > 1 || g.z > 1);
+    if (cooperative && checks::active) {
+        report_finding("unsupported", "error", static_cast<int>(request.line), {},
+                       "a cooperative launch of several blocks cannot be checked: run it without checkers");
+        fail("launch-error");
+    }
     if (error) {
         device.last_error = invalid_configuration;
         report_finding("launch-error", "error", static_cast<int>(request.line), {},
@@ -122,7 +130,8 @@ static void launch(const Request &request, const std::vector<unsigned char> &arg
                       {b.x, b.y, b.z},
                       request.size,
                       static_cast<uint64_t>(g.x) * g.y * g.z,
-                      b.x * b.y * b.z};
+                      b.x * b.y * b.z,
+                      cooperative};
         if (checks::active) checks::begin_launch(launch);
         Ran ran = run(launch, device.order, checks::active ? 1 : device.workers);
         static_shared = ran.static_shared, device.fault = ran.error;

@@ -1,6 +1,7 @@
 // The launcher's side of the launch ABI: each call of CUDA's runtime API becomes a request to the device.
 #include "abi.h"
 #include "host.h"
+#include "host_registered.h"
 #include "launcher_process.h"
 #include "kernel_abi.h"
 #include <algorithm>
@@ -87,6 +88,8 @@ void configure(dim3 grid, dim3 block, size_t shared, cudaStream_t, int line) {
     next_launch.size = shared;
     next_launch.line = static_cast<uint32_t>(line);
 }
+
+void make_cooperative() { next_launch.value = 1; }
 
 void launch(const void *kernel, const void *arguments, size_t size) {
     Request request = next_launch;
@@ -226,12 +229,13 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters) {
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *p) {
-    void *address = const_cast<void *>(p);
+    void *address = const_cast<void *>(p), *mapped = device_pointer(p);
     bool shared = is_shared(p), device = is_device(p);
     *attributes = {shared   ? cudaMemoryTypeManaged
                    : device ? cudaMemoryTypeDevice
+                   : mapped ? cudaMemoryTypeHost
                             : cudaMemoryTypeUnregistered,
-                   0, shared || device ? address : nullptr, device ? nullptr : address};
+                   0, shared || device ? address : mapped, device ? nullptr : address};
     return cudaSuccess;
 }
 
@@ -296,6 +300,16 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **a
     return cudaSuccess;
 }
 
+cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                        cudaStream_t stream) {
+    std::vector<unsigned char> packed;
+    if (int failed = pack_arguments(kernel, arguments, packed)) return static_cast<cudaError_t>(failed);
+    configure(grid, block, shared, stream);
+    make_cooperative();
+    launch(kernel, packed.data(), packed.size());
+    return cudaSuccess;
+}
+
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel) {
     if (index_of(kernel) == kernels.size()) return cudaErrorInvalidDeviceFunction;
     *attributes = {};
@@ -336,6 +350,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     properties->memoryClockRate = 2'619'000;
     properties->memoryBusWidth = 5120;
     properties->concurrentKernels = properties->unifiedAddressing = properties->canMapHostMemory = 1;
+    properties->cooperativeLaunch = 1;
     properties->managedMemory = properties->concurrentManagedAccess = properties->asyncEngineCount = 1;
     return cudaSuccess;
 }
@@ -380,6 +395,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrUnifiedAddressing:
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrManagedMemory: *value = 1; break;
     case cudaDevAttrKernelExecTimeout:
@@ -397,8 +413,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrDirectManagedMemAccessFromHost:
     case cudaDevAttrIntegrated:
     case cudaDevAttrComputeMode:
-    case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrCooperativeLaunch: *value = 0; break;
+    case cudaDevAttrPageableMemoryAccess: *value = 0; break;
     default: return cudaErrorInvalidValue;
     }
     return cudaSuccess;

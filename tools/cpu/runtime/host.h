@@ -143,6 +143,8 @@ cudaError_t allocate(void **address, size_t size, bool shared = false);
 
 // The configuration that the next launch takes: kernel<<<grid, block>>>(x) reads (configure(grid, block), kernel(x)).
 void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr, int line = __builtin_LINE());
+// The blocks of the configured launch may wait for each other.
+void make_cooperative();
 void launch(const void *kernel, const void *arguments, size_t size);
 int symbol(const void *shadow);
 cudaError_t write_symbol(int symbol, const void *from, size_t size, size_t offset);

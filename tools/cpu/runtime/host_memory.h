@@ -63,6 +63,8 @@ template <typename T> cudaError_t cudaMallocHost(T **address, size_t size, unsig
 template <typename T> cudaError_t cudaHostAlloc(T **address, size_t size, unsigned int) {
     return cudaMallocHost(address, size);
 }
+cudaError_t cudaHostRegister(void *address, size_t size, unsigned int flags);
+cudaError_t cudaHostUnregister(void *address);
 template <typename T> cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned int) {
     cudaPointerAttributes attributes;
     cudaPointerGetAttributes(&attributes, host);
@@ -70,10 +72,6 @@ template <typename T> cudaError_t cudaHostGetDevicePointer(T **device, void *hos
     return *device ? cudaSuccess : cudaErrorInvalidValue;
 }
 inline cudaError_t cudaFreeHost(void *address) { return cudaFree(address); }
-inline cudaError_t cudaHostRegister(void *, size_t, unsigned int flags) {
-    return flags & cudaHostRegisterMapped ? cudaErrorNotSupported : cudaSuccess;
-}
-inline cudaError_t cudaHostUnregister(void *) { return cudaSuccess; }
 inline cudaError_t cudaMemPrefetchAsync(const void *, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
 inline cudaError_t cudaMemPrefetchAsync(const void *, size_t, cudaMemLocation, unsigned int, cudaStream_t = nullptr) {
     return cudaSuccess;

@@ -75,6 +75,8 @@ uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uin
                        int width, int line);
 void cudaperf_together(void (*compute)(void *const *), void *mine, int line);
 unsigned int cudaperf_active_mask(int line);
+int cudaperf_is_cooperative();
+void cudaperf_grid_barrier(int line);
 unsigned int cudaperf_lane();
 void cudaperf_atomic(const volatile void *address, unsigned int size, bool of_block, const void *site);
 __attribute__((format(printf, 1, 2))) int cudaperf_printf(const char *format, ...);

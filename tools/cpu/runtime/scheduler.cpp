@@ -122,7 +122,9 @@ static void release_barrier(Worker &w) {
     Fiber *first = nullptr;
     int count = 0, arrived = 0;
     for (unsigned int i = 0; i < threads; i++)
-        if (w.fibers[i].state == State::at_barrier) {
+        if (w.fibers[i].state == State::at_grid_barrier)
+            diverged(w.fibers[i].line, name_fiber(w, w.fibers[i]) + " waits for the grid while others of its block do not");
+        else if (w.fibers[i].state == State::at_barrier) {
             if (!first) first = &w.fibers[i];
             count += w.fibers[i].predicate != 0;
             arrived++;
@@ -158,7 +160,8 @@ static void release_barrier(Worker &w) {
     position.barrier_epoch++;
 }
 
-static void make_fibers(Worker &w, unsigned int threads) {
+// Each guard costs the system two mappings, of which a process has some 65,000.
+static void make_fibers(Worker &w, unsigned int threads, bool guarded = true) {
     size_t before = w.fibers.size();
     if (before >= threads) return;
     w.fibers.resize((threads + 31) / 32 * 32);
@@ -166,11 +169,11 @@ static void make_fibers(Worker &w, unsigned int threads) {
     char *stacks = map((w.fibers.size() - before) * stride);
     for (size_t i = before; i < w.fibers.size(); i++) {
         w.fibers[i].stack = stacks + (i - before) * stride;
-        mprotect(w.fibers[i].stack, guard_bytes, PROT_NONE);
+        if (guarded) mprotect(w.fibers[i].stack, guard_bytes, PROT_NONE);
     }
 }
 
-static void run_fibers(Worker &w) {
+static void begin_fibers(Worker &w) {
     const Launch &launch = *w.launch;
     size_t warps = (launch.threads + 31) / 32;
     unsigned int i = 0;
@@ -180,14 +183,24 @@ static void run_fibers(Worker &w) {
                 w.fibers[i].thread = {x, y, z};
                 w.fibers[i].state = State::fresh;
             }
-    std::vector<size_t> sequence(warps);
     for (size_t warp = 0; warp < warps; warp++) {
         unsigned int lanes = std::min(32u, launch.threads - static_cast<unsigned int>(warp) * 32);
         uint32_t members = lanes == 32 ? ~0u : (1u << lanes) - 1;
         w.warps[warp] = {members, members, 0, 0, 0};
-        sequence[warp] = w.order == Order::reverse ? warps - 1 - warp : warp;
     }
     w.live = launch.threads;
+}
+
+static bool all_wait_for_grid(const Worker &w) {
+    auto waits = [](const Fiber &fiber) { return fiber.state == State::at_grid_barrier; };
+    return std::count_if(w.fibers.begin(), w.fibers.begin() + w.launch->threads, waits) == w.live;
+}
+
+// Until all threads of the block have ended, or all that live wait for other blocks.
+static void run_fibers(Worker &w) {
+    size_t warps = (w.launch->threads + 31) / 32;
+    std::vector<size_t> sequence(warps);
+    for (size_t warp = 0; warp < warps; warp++) sequence[warp] = w.order == Order::reverse ? warps - 1 - warp : warp;
     while (w.live) {
         bool progress = false;
         if (w.order == Order::shuffled)
@@ -205,7 +218,10 @@ static void run_fibers(Worker &w) {
             progress |= warp.yielded != 0;
             warp.yielded = 0;
         }
-        if (w.live && !progress) release_barrier(w);
+        if (w.live && !progress) {
+            if (w.launch->cooperative && all_wait_for_grid(w)) break;
+            release_barrier(w);
+        }
     }
     w.current = nullptr;
 }
@@ -241,27 +257,38 @@ static bool runs_whole(const Launch &launch, Order order) {
     return launch.kernel->block && order == Order::forward;
 }
 
-static void run_block(Worker &w, uint64_t block) {
+static uint3 block_index(const Launch &launch, uint64_t block) {
+    return {static_cast<unsigned int>(block % launch.grid.x),
+            static_cast<unsigned int>(block / launch.grid.x % launch.grid.y),
+            static_cast<unsigned int>(block / launch.grid.x / launch.grid.y)};
+}
+
+static void enter_block(Worker &w, uint64_t block) {
     const Launch &launch = *w.launch;
     position.block = block;
     position.thread = 0;
     position.barrier_epoch = 0;
     std::fill(w.warp_epochs.begin(), w.warp_epochs.end(), 0);
-    blockIdx = {static_cast<unsigned int>(block % launch.grid.x),
-                static_cast<unsigned int>(block / launch.grid.x % launch.grid.y),
-                static_cast<unsigned int>(block / launch.grid.x / launch.grid.y)};
+    blockIdx = block_index(launch, block);
     w.serial++;
     w.static_shared = 0;
     memset(w.arena, 0xff, launch.shared);
     w.arena_used = launch.shared + checks::shared_gap();
     checks::begin_block(w.arena, arena_bytes, launch.shared);
+}
+
+static void run_block(Worker &w, uint64_t block) {
+    const Launch &launch = *w.launch;
+    enter_block(w, block);
     if (runs_whole(launch, w.order)) {
         position.thread = any_thread;
         if (!setjmp(w.escape)) launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
-    } else if (launch.kernel->waits)
+    } else if (launch.kernel->waits) {
+        begin_fibers(w);
         run_fibers(w);
-    else
+    } else {
         run_threads(w);
+    }
     checks::end_block();
 }
 
@@ -276,7 +303,7 @@ static uint64_t reorder(Order order, uint64_t i, uint64_t blocks) {
     return i;
 }
 
-static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint64_t> &next) {
+static void begin_work(Worker &w, const Launch &launch, Order order) {
     worker = &w;
     w.launch = &launch;
     w.order = order;
@@ -289,10 +316,14 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     signal_stack.ss_sp = w.signal_stack;
     signal_stack.ss_size = signal_stack_bytes;
     sigaltstack(&signal_stack, nullptr);
-    if (launch.kernel->waits && !runs_whole(launch, order)) make_fibers(w, launch.threads);
     blockDim = launch.block;
     gridDim = launch.grid;
     position = {&launch, 0, 0, 0, w.warp_epochs.data()};
+}
+
+static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint64_t> &next) {
+    begin_work(w, launch, order);
+    if (launch.kernel->waits && !runs_whole(launch, order)) make_fibers(w, launch.threads);
     uint64_t chunk = std::clamp<uint64_t>(launch.blocks / 64, 1, 64);
     for (uint64_t begin; (begin = next.fetch_add(chunk)) < launch.blocks;)
         for (uint64_t i = begin; i < std::min(launch.blocks, begin + chunk) && !launch_error; i++)
@@ -300,8 +331,45 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     position = {};
 }
 
+// A cooperative launch: every block has its fibers, and runs until it ends or waits for the grid.
+static size_t work_together(const Launch &launch, Order order) {
+    constexpr uint64_t most_guarded = 16384;
+    static std::vector<std::unique_ptr<Worker>> blocks;
+    while (blocks.size() < launch.blocks) blocks.push_back(std::make_unique<Worker>());
+    for (uint64_t i = 0; i < launch.blocks; i++) {
+        Worker &w = *blocks[i];
+        begin_work(w, launch, order);
+        make_fibers(w, launch.threads, launch.blocks * launch.threads <= most_guarded);
+        enter_block(w, i);
+        begin_fibers(w);
+    }
+    for (bool waiting = true; waiting && !launch_error;) {
+        waiting = false;
+        for (uint64_t turn = 0; turn < launch.blocks; turn++) {
+            uint64_t i = reorder(order, turn, launch.blocks);
+            Worker &w = *(worker = blocks[i].get());
+            position = {&launch, i, 0, 0, w.warp_epochs.data()};
+            blockIdx = block_index(launch, i);
+            run_fibers(w);
+            waiting |= w.live != 0;
+        }
+        for (uint64_t i = 0; i < launch.blocks; i++)
+            for (unsigned int thread = 0; thread < launch.threads; thread++)
+                if (Fiber &fiber = blocks[i]->fibers[thread]; fiber.state == State::at_grid_barrier) {
+                    fiber.state = State::ready;
+                    blocks[i]->warps[thread / 32].ready |= 1u << thread % 32;
+                }
+    }
+    position = {};
+    return blocks[0]->static_shared;
+}
+
 Ran run(const Launch &launch, Order order, unsigned int count) {
     launch_error = 0;
+    if (launch.cooperative && launch.kernel->waits) {
+        size_t static_shared = work_together(launch, order);
+        return {static_shared, launch_error};
+    }
     // Small launches are done before another thread would have started.
     if (launch.blocks * launch.threads < 4096) count = 1;
     count = static_cast<unsigned int>(std::min<uint64_t>(count, launch.blocks));
@@ -372,6 +440,16 @@ int cudaperf_barrier(BarrierKind kind, int predicate, int line) {
     return self.predicate;
 }
 
+int cudaperf_is_cooperative() { return worker->launch->cooperative; }
+
+void cudaperf_grid_barrier(int line) {
+    if (!worker->launch->cooperative) cudaperf_trap("waits for the grid in a launch that is not cooperative", line);
+    Fiber &self = current(line);
+    self.state = State::at_grid_barrier;
+    self.line = line;
+    leave();
+}
+
 uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width,
                        int line) {
     Fiber &self = current(line);
@@ -422,10 +500,16 @@ void cudaperf_assert(const char *condition, int line) {
     stop_launch(error_assert);
 }
 
+// A thread that does nothing but read the clock waits for it, as all threads of a GPU do at once: its time flies.
 uint64_t cudaperf_clock() {
+    constexpr uint64_t pause = 1000, longest = 1 << 20;
+    static thread_local uint64_t last, skipped, step;
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    uint64_t real = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    step = real - last < pause ? std::min(2 * step + 1, longest) : 0;
+    last = real;
+    return real + (skipped += step);
 }
 
 // Blocks that run as loops over their threads tell which thread is at work, and where a barrier stands.

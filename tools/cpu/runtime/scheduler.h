@@ -15,7 +15,11 @@ struct Launch {
     size_t shared;
     uint64_t blocks;
     unsigned int threads;  // in a block
+    bool cooperative;      // all blocks run at once, and may wait for each other
 };
+
+// Threads that all multiprocessors of the device hold at once.
+constexpr uint64_t resident_threads = 132 * 2048;
 
 constexpr size_t default_shared_limit = 48 << 10, largest_shared_limit = 227 << 10;
 

@@ -1,4 +1,4 @@
-// One core's state while it runs blocks: its fibers, their warps, and the block's shared memory.
+// One core's state while it runs blocks, or that of a block of a cooperative launch: its fibers, their warps, and the block's shared memory.
 #pragma once
 #include "context.h"
 #include "scheduler.h"
@@ -11,7 +11,7 @@ namespace cudaperf {
 constexpr size_t stack_bytes = 128 << 10, guard_bytes = 16 << 10, arena_bytes = 512 << 10;
 constexpr size_t signal_stack_bytes = 64 << 10;
 
-enum class State : uint8_t { fresh, ready, at_barrier, in_warp_operation, done };
+enum class State : uint8_t { fresh, ready, at_barrier, at_grid_barrier, in_warp_operation, done };
 
 struct Fiber {
     Context context;
