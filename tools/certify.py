@@ -125,7 +125,7 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
     try:
         originals = [
             build_program([("original.c", task.source)], [level, *flags], sources, ["-lm", *link_flags(task)])
-            for level in ("-O2", "-O2", "-O0")
+            for level in ("-O2", "-O2", "-O3")
         ]
         host = f"#define main cudaperf_program_main\n{delivered[f'{task.name}.host.c']}"
         objects = build_objects([("host.c", host)], ["-O2", *flags], sources)

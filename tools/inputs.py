@@ -77,8 +77,15 @@ def case_bytes(function: FunctionSpec, sizes: dict[str, int]) -> int:
 
 
 def shape_of(parameter: Parameter, scalars: dict[str, int]) -> tuple[int, ...]:
-    """The extents of an array for given scalars; negative extents count as zero."""
-    return tuple(max(evaluate(extent, scalars), 0) for extent in parameter.shape)
+    """The extents of an array for given scalars; one that is negative, or divides by zero, counts as zero."""
+
+    def length(extent: str) -> int:
+        try:
+            return max(evaluate(extent, scalars), 0)
+        except ZeroDivisionError:
+            return 0
+
+    return tuple(map(length, parameter.shape))
 
 
 def dtype_of(parameter: Parameter, structs: Iterable[StructSpec]) -> np.dtype:

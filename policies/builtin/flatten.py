@@ -19,6 +19,7 @@ def flattened(function: ast.Function) -> ast.Function:
 
     Raises Refused where `w` changes while the array lives.
     """
+    function = _with_known_lengths(function)
     changed = flow.assigned(function.body)
     variables = (*function.parameters, *flow.declared_in([function.body]).values())
     for variable in variables:
@@ -27,6 +28,34 @@ def flattened(function: ast.Function) -> ast.Function:
             raise Refused("construct", message, variable.place)
     parameters = tuple(dataclasses.replace(p, type=_flat(p.type)) for p in function.parameters)
     return dataclasses.replace(function, parameters=parameters, body=_rewritten(function.body))
+
+
+def _with_known_lengths(function: ast.Function) -> ast.Function:
+    """The function with lengths in numbers where they are variables that hold a constant."""
+    known = {
+        name: v.init.value
+        for name, v in flow.declared_in([function.body]).items()
+        if v.type.const and isinstance(v.init, ast.Literal) and isinstance(v.init.value, int)
+    }
+
+    def fixed(type: CType) -> CType:
+        if type.element is None:
+            return type
+        length = type.length
+        if isinstance(length, ast.Name):
+            length = known.get(length.name, length)
+        size = type.size
+        element = fixed(type.element)
+        if type.kind == "array" and size is None and isinstance(length, int) and element.size is not None:
+            size = length * element.size
+        return dataclasses.replace(type, element=element, length=length, size=size)
+
+    def rewritten(node: Any) -> Any:
+        if isinstance(node, ast.Variable | ast.Name):
+            node = dataclasses.replace(node, type=fixed(node.type))
+        return rebuild(node, rewritten)
+
+    return dataclasses.replace(function, body=rewritten(function.body)) if known else function
 
 
 def _has_variable_rows(type: CType) -> bool:

@@ -73,9 +73,25 @@ class Site:
 
     def type(self, name: ast.Name) -> CType:
         type = decayed(name.type)
-        if type.kind == "pointer" and name.name not in self.nest.written:
+        if type.kind == "pointer" and name.name not in self.nest.written and not self.passed_on(name.name):
             type = with_const_elements(type)
         return dataclasses.replace(type, const=False)
+
+    def passed_on(self, name: str) -> bool:
+        """Whether the nest makes another pointer of this one, which C lets it write through."""
+
+        def found(node: ast.Expr | ast.Stmt) -> bool:
+            match node:
+                case ast.Subscript(base=ast.Name(), index=index):
+                    return found(index)
+                case ast.Unary(op="*", operand=ast.Name()):
+                    return False
+                case ast.Name(name=own):
+                    return own == name
+                case _:
+                    return any(map(found, ast.children(node)))
+
+        return any(map(found, self.nest.body))
 
     def head(self, kernel: str, parameters: Iterable[str]) -> str:
         return wrapped(f"__global__ void {kernel}(", parameters, ")")

@@ -29,7 +29,7 @@ _BINARY = {
 def evaluate(expression: str, values: Mapping[str, int]) -> int:
     """The value of a C integer expression of named values; division truncates towards zero as in C.
 
-    Raises ValueError for a name without a value, a division by zero, or anything else that is no such expression.
+    Raises ZeroDivisionError, and ValueError for a name without a value or anything else that is no such expression.
     """
     return _evaluate(_parse(expression), values)
 
@@ -71,7 +71,7 @@ def _evaluate(node: tree_sitter.Node, values: Mapping[str, int]) -> int:
                 return int(_BINARY[sign](left, right))
             if sign in "/%":
                 if right == 0:
-                    raise ValueError(f"division by zero in {text}")
+                    raise ZeroDivisionError(f"division by zero in {text}")
                 quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
                 return quotient if sign == "/" else left - quotient * right
     raise ValueError(f"cannot evaluate {text!r} in an extent")
