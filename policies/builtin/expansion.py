@@ -15,9 +15,10 @@ from .loops import Loop, counted, statements_of
 from .nest import Surroundings
 from .polyhedra import NotAffine, reads_of_the_past
 from .refusals import Refused
-from .tree import Names, rebuild, same, substituted
+from .tree import INT, Names, rebuild, same, substituted
 
 MOST_LOOPS = 2
+_LONG = ast.CType("int", "long", 8)
 
 
 def snapshot(nest: ast.For, around: Surroundings, names: Names) -> ast.Block | None:
@@ -96,29 +97,47 @@ def _of_each(
 
 
 def expanded(nest: ast.For, around: Surroundings, names: Names) -> ast.Block | None:
-    """The nest with temporaries of each iteration in arrays, so that its statements can part; None without any."""
+    """The nest with temporaries of each iteration in memory of their own, so that its statements can part.
+
+    Those are variables, and arrays that each iteration fills before it reads them; what the last one leaves in such an
+    array is copied back. None where there are none.
+    """
     loops, body = _rectangle(nest)
     inner = [s for s in body if isinstance(s, ast.For)]
-    declared = {v.name: v for s in body if isinstance(s, ast.Declare) for v in s.variables}
-    mentioned = flow.names_in(body)
-    own = flow.written(inner) | flow.declared_in(inner).keys()
-    shared = [
-        n for n in mentioned if n in declared or (n in flow.written(body) and n not in _counters(inner))
-    ]
-    if not loops or not inner or not shared or any(v.static for v in declared.values()):
+    if not loops or not inner:
         return None
     at = At(nest.place)
+    declared = {v.name: v for s in body if isinstance(s, ast.Declare) for v in s.variables}
+    own = (flow.written(body) | declared.keys()) - _counters(inner)
+    mentioned = flow.names_in(body)
     parts: list[ast.Stmt] = []
     values: dict[str, ast.Expr] = {}
-    for name in shared:
+    for name in (n for n in mentioned if n in own):
         variable = mentioned[name]
         if variable.type.kind not in ("int", "float") or variable.scope == "global":
             return None
         if name not in declared and (flow.Use(name, body).exposed or around.live_after(name)):
             return None
-        if name in own or name in flow.names_in(body):
-            copy, values[name] = _array_of(at, loops, names.fresh(f"{name}_of_each"), variable.type)
-            parts.append(at.declare(copy))
+        copy, values[name] = _array_of(at, loops, names.fresh(f"{name}_of_each"), variable.type)
+        parts.append(at.declare(copy))
+    after: list[ast.Stmt] = []
+    elements: list[tuple[ast.Expr, ast.Expr]] = []
+    for filled in _filled(inner, {n for n, v in mentioned.items() if v.type.element is not None}, own):
+        copy, place = _array_of(
+            at, loops, names.fresh(f"{filled.array.name}_of_each"), filled.element.type, filled.length
+        )
+        parts.append(at.declare(copy))
+        for index in filled.indices:
+            own_place = at.binary("+", place.index, index)
+            elements.append(
+                (
+                    dataclasses.replace(filled.element, index=index),
+                    dataclasses.replace(place, index=own_place),
+                )
+            )
+        after += _copied_back(at, loops, filled, copy)
+    if not values and not elements:
+        return None
     made: list[ast.Stmt] = []
     for statement in body:
         if isinstance(statement, ast.Declare):
@@ -128,13 +147,101 @@ def expanded(nest: ast.For, around: Surroundings, names: Names) -> ast.Block | N
                 if v.init is not None and v.name in values
             ]
         else:
-            made.append(substituted(statement, values))
+            made.append(_replaced(substituted(statement, values), elements))
     result: ast.Stmt = at.block(*made)
     for loop in reversed(loops):
-        result = dataclasses.replace(
-            loop.statement, body=result if isinstance(result, ast.Block) else at.block(result)
-        )
-    return at.block(*parts, result)
+        inside = result if isinstance(result, ast.Block) else at.block(result)
+        result = dataclasses.replace(loop.statement, body=inside)
+    return at.block(*parts, result, *after)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Filled:
+    """An array of which an iteration writes the elements 0 to `length` before it reads any of them."""
+
+    array: ast.Name
+    element: ast.Subscript
+    length: ast.Expr
+    indices: tuple[ast.Name, ...]
+
+
+def _filled(inner: list[ast.For], arrays: set[str], changing: set[str]) -> list[_Filled]:
+    """The arrays that all loops walk through alike, the first of them only to write."""
+    found = []
+    for array in sorted(arrays):
+        walks: list[tuple[Loop, ast.Subscript]] = []
+        if not all(_walks(loop, array, (), walks) for loop in inner) or not walks:
+            continue
+        first, element = walks[0]
+        lengths = {ast.declare(loop.type, "") for loop, _ in walks}
+        alike = all(same(loop.bound, first.bound) and loop.inclusive == first.inclusive for loop, _ in walks)
+        begins = isinstance(first.first, ast.Literal) and first.first.value == 0
+        if not alike or len(lengths) != 1 or not begins or changing & flow.names_in([first.bound]).keys():
+            continue
+        start = statements_of(first.statement.body)[0]
+        match start:
+            case ast.Evaluate(expression=ast.Assign(op="=", target=target, value=value)) if (
+                target == element and array not in flow.names_in([value])
+            ):
+                pass
+            case _:
+                continue
+        assert isinstance(element.base, ast.Name)
+        at = At(first.place)
+        length = at.binary("+", first.bound, at.number(1)) if first.inclusive else first.bound
+        indices = {i.name: i for _, e in walks if isinstance(i := e.index, ast.Name)}
+        found.append(_Filled(element.base, element, length, tuple(indices.values())))
+    return found
+
+
+def _walks(node: Any, array: str, loops: tuple[Loop, ...], found: list[tuple[Loop, ast.Subscript]]) -> bool:
+    """Whether the array only appears as the element of a loop's variable, in loops from 0 by ones."""
+    match node:
+        case ast.For():
+            loop = counted(node)
+            if isinstance(loop, str) or loop.step != 1:
+                return array not in flow.names_in([node])
+            plain = isinstance(loop.first, ast.Literal) and loop.first.value == 0
+            return _walks(node.body, array, (*loops, loop) if plain else loops, found)
+        case ast.Subscript(base=ast.Name(name=name), index=index) if name == array:
+            if not isinstance(index, ast.Name) or not node.type.scalar:
+                return False
+            around = [loop for loop in loops if loop.variable == index.name]
+            if not around:
+                return False
+            found.append((around[0], node))
+            return True
+        case ast.Name(name=name):
+            return name != array
+        case _:
+            return all(_walks(child, array, loops, found) for child in ast.children(node))
+
+
+def _copied_back(at: At, loops: list[Loop], filled: _Filled, copy: ast.Name) -> list[ast.Stmt]:
+    """The elements that the last iteration leaves, where there is one."""
+    last: dict[str, ast.Expr] = {}
+    runs: ast.Expr | None = None
+    for loop in loops:
+        end = loop.bound if loop.inclusive else at.binary("-", loop.bound, at.number(1))
+        last[loop.variable] = end
+        one = ast.Binary(loop.comparison, loop.first, loop.bound, loop.type, at.place)
+        runs = one if runs is None else at.binary("&&", runs, one)
+    assert runs is not None, "there is at least one loop"
+    _, place = _array_of(at, loops, copy.name, filled.element.type, filled.length)
+    index = filled.indices[0]
+    source = dataclasses.replace(
+        place, base=copy, index=at.binary("+", substituted(place.index, last), index)
+    )
+    fill = at.set(dataclasses.replace(filled.element, index=index), source)
+    return [at.when(runs, at.count(at.name(index.name, INT), filled.length, fill))]
+
+
+def _replaced(node: Any, elements: list[tuple[ast.Expr, ast.Expr]]) -> Any:
+    if isinstance(node, ast.Subscript):
+        for old, new in elements:
+            if same(node, old):
+                return new
+    return rebuild(node, lambda child: _replaced(child, elements))
 
 
 def _counters(loops: list[ast.For]) -> set[str]:
@@ -160,22 +267,32 @@ def _rectangle(nest: ast.For) -> tuple[list[Loop], tuple[ast.Stmt, ...]]:
     return loops, body
 
 
-def _array_of(at: At, loops: list[Loop], name: str, type: ast.CType) -> tuple[ast.Name, ast.Expr]:
-    """An array with an element for each iteration of the loops, and the element of an iteration."""
+def _array_of(
+    at: At, loops: list[Loop], name: str, type: ast.CType, length: ast.Expr | None = None
+) -> tuple[ast.Name, ast.Subscript]:
+    """An array with an element for each iteration of the loops, or several, and the first one of an iteration."""
     place: ast.Expr = at.number(0)
     count: ast.Expr = at.number(1)
     runs: ast.Expr | None = None
     for loop in loops:
         end = at.binary("+", loop.bound, at.number(1)) if loop.inclusive else loop.bound
-        trips = at.binary("-", end, loop.first)
+        trips: ast.Expr = at.binary("-", end, loop.first)
+        if loop is loops[0]:
+            trips = ast.Cast(trips, _LONG, at.place)
         count, place = at.binary("*", count, trips), at.binary("*", place, trips)
-        place = at.binary("+", place, at.binary("-", at.name(loop.variable, loop.type), loop.first))
+        trip = at.binary("-", at.name(loop.variable, loop.type), loop.first)
+        if loop is loops[0]:
+            trip = ast.Cast(trip, _LONG, at.place)
+        place = at.binary("+", place, trip)
         one = ast.Binary(loop.comparison, loop.first, loop.bound, loop.type, at.place)
         runs = one if runs is None else at.binary("&&", runs, one)
     assert runs is not None, "there is at least one loop"
-    length = ast.Conditional(runs, count, at.number(1), count.type, at.place)
+    if length is not None:
+        count, place = at.binary("*", count, length), at.binary("*", place, length)
+        runs = at.binary("&&", runs, at.binary("<", at.number(0), length))
+    total = ast.Conditional(runs, count, at.number(1), count.type, at.place)
     element = _mutable(type)
-    array = at.name(name, ast.CType("array", "", None, True, element=element, length=length))
+    array = at.name(name, ast.CType("array", "", None, True, element=element, length=total))
     return array, ast.Subscript(array, place, element, at.place)
 
 

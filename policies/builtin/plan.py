@@ -123,6 +123,7 @@ class _Planner:
         self.loops = 0
         self.outer: list[Loop] = []
         self.keeps_order = False
+        self.expands = False
         self.idioms = 0
         self.names = Names((*unit.globals, *unit.functions, *_variables(function)))
 
@@ -202,15 +203,15 @@ class _Planner:
             refusal = refused
         written = choices[0][0] if choices else None
         if isinstance(statement, ast.For) and not self.keeps_order and self.is_improvable(statement, written):
-            self.plan = start
+            self.plan, expands = start, self.expands
             for block, again in self.orders(statement, states, ported=bool(choices)):
-                self.keeps_order = not again
+                self.keeps_order, self.expands = not again, again
                 try:
                     after = self.attempt(start, partial(self.statement, block, states))
                 except Refused:
                     continue
                 finally:
-                    self.keeps_order = False
+                    self.keeps_order, self.expands = False, expands
                 self.plan.rewritten[statement] = block
                 choices.append((_cost(start, self.plan), self.plan))
         if not choices and self.idioms < DEEPEST:
@@ -236,7 +237,7 @@ class _Planner:
         around = self.surroundings(states)
         for block in rescheduled(statement, around):
             yield block, False
-        if ported:
+        if ported and not self.expands:
             for block in _made(snapshot(statement, around, self.names)):
                 yield block, False
             for block in _made(expanded(statement, around, self.names)):
