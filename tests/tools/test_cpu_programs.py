@@ -590,3 +590,65 @@ int main() {
 }
 """
     assert printed(tmp_path, text) == "0"
+
+
+def test_threads_allocate_and_give_back(tmp_path):
+    text = """#include <cstdio>
+#include <stdlib.h>
+struct Node {
+    int value;
+    Node *next;
+    __device__ Node(int v, Node *n) : value(v), next(n) {}
+};
+__global__ void build(Node **heads) {
+    Node *list = nullptr;
+    for (int i = 0; i < 4; i++) list = new Node(i, list);
+    heads[threadIdx.x] = list;
+}
+__global__ void sum(Node **heads, int *sums) {
+    int *copy = (int *)malloc(sizeof(int));
+    *copy = 0;
+    for (Node *n = heads[threadIdx.x], *next; n; n = next) *copy += n->value, next = n->next, delete n;
+    sums[threadIdx.x] = *copy;
+    free(copy);
+}
+int main() {
+    Node **heads;
+    int *sums;
+    cudaMalloc(&heads, 8 * sizeof *heads);
+    cudaMallocManaged(&sums, 8 * sizeof *sums);
+    build<<<1, 8>>>(heads);
+    sum<<<1, 8>>>(heads, sums);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 8; i++) printf("%d", sums[i]);
+}
+"""
+    assert printed(tmp_path, text) == "66666666"
+    assert printed(tmp_path, text, Checks(bounds=True)) == "66666666"
+
+
+def test_simd_intrinsics_work_on_each_lane(tmp_path):
+    words = {
+        "__vadd2(0x0001ffff, 0x00010001)": 0x0002_0000,
+        "__vaddss2(0x7fff8000, 0x00018000)": 0x7FFF_8000,
+        "__vsubus4(0x01020304, 0x02020202)": 0x0000_0102,
+        "__vabsdiffs4(0x80000000, 0x7f000000)": 0xFF00_0000,
+        "__vcmpgts4(0x01ff7f80, 0x00000000)": 0xFF00_FF00,
+        "__vsetltu2(0x0001ffff, 0x0002fffe)": 0x0001_0000,
+        "__vavgs2(0x0001ffff, 0x0002fffe)": 0x0002_FFFE,
+        "__vabsss4(0x80ff0102)": 0x7F01_0102,
+        "__vmaxs4(0x80017f00, 0x00ff0100)": 0x0001_7F00,
+        "__vsadu4(0x01020304, 0x04030201)": 8,
+    }
+    calls = "".join(f"x[{i}] = {call}; " for i, call in enumerate(words))
+    text = f"""#include <cstdio>
+__global__ void all(unsigned int *x) {{ {calls} }}
+int main() {{
+    unsigned int *x;
+    cudaMallocManaged(&x, 4 * {len(words)});
+    all<<<1, 1>>>(x);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < {len(words)}; i++) printf("%u ", x[i]);
+}}
+"""
+    assert list(map(int, printed(tmp_path, text).split())) == list(words.values())

@@ -206,10 +206,20 @@ CUDAPERF_INLINE void __nanosleep(unsigned int) { cudaperf_yield(); }
 #define assert(condition) ((condition) ? (void)0 : cudaperf_assert(#condition, __LINE__))
 #define printf(...) cudaperf_printf(__VA_ARGS__)
 
+// Memory that threads allocate lies in a heap of its own, as on a GPU.
+#define malloc(size) cudaperf_malloc(size)
+#define free(address) cudaperf_free(address)
+inline void *operator new(size_t size) { return cudaperf_malloc(size); }
+inline void *operator new[](size_t size) { return cudaperf_malloc(size); }
+inline void operator delete(void *address) noexcept { cudaperf_free(address); }
+inline void operator delete[](void *address) noexcept { cudaperf_free(address); }
+inline void operator delete(void *address, size_t) noexcept { cudaperf_free(address); }
+inline void operator delete[](void *address, size_t) noexcept { cudaperf_free(address); }
 CUDAPERF_INLINE void *operator new(size_t, void *place) noexcept { return place; }
 CUDAPERF_INLINE void *operator new[](size_t, void *place) noexcept { return place; }
 
 #include "device_warp.h"
 #include "device_atomics.h"
 #include "device_math.h"
+#include "device_simd.h"
 #include "device_texture.h"

@@ -87,6 +87,8 @@ unsigned int cudaperf_thread();
 void cudaperf_whole_barrier();
 void cudaperf_enter_thread(unsigned int thread);
 void cudaperf_fence();
+void *cudaperf_malloc(size_t size);
+void cudaperf_free(void *address);
 void cudaperf_yield();
 [[noreturn]] void cudaperf_trap(const char *message, int line);
 }

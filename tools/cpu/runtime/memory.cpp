@@ -1,7 +1,10 @@
 #include "memory.h"
 #include "abi.h"
+#include "checks.h"
 #include "report.h"
 #include <map>
+#include <mutex>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -94,6 +97,24 @@ int release(uintptr_t address) {
     allocations.erase(found);
     memory_version++;
     return success;
+}
+
+// Threads allocate much and often: the heap of the process serves them, unless checkers must know each allocation.
+static std::mutex device_heap;
+
+extern "C" void *cudaperf_malloc(size_t size) {
+    if (!checks::active) return malloc(size);
+    std::lock_guard<std::mutex> lock(device_heap);
+    uint64_t address;
+    return allocate(size, &address, true, checks::options.uninitialized) ? nullptr : reinterpret_cast<void *>(address);
+}
+
+extern "C" void cudaperf_free(void *address) {
+    if (!checks::active) return free(address);
+    std::lock_guard<std::mutex> lock(device_heap);
+    if (address && release(reinterpret_cast<uintptr_t>(address)))
+        report_finding("api-error", "error", 0, {__builtin_return_address(0)},
+                       "free of an address that no thread allocated, or freed twice, at {0}");
 }
 
 void forget_buffers() {
