@@ -9,6 +9,7 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
     name: (re.compile(pattern), remedy)
     for name, pattern, remedy in (
         ("managed variables", r"\b__managed__\b", "use cudaMallocManaged"),
+        ("device-wide algorithms of CUB", r"\bcub::Device\w+", "write the kernel out"),
         ("texture references", r"\btexture\s*<", "use a texture object"),
         ("mipmapped textures and gathers", r"\b(?:cudaMipmappedArray\w*|tex2Dgather)\b", "read arrays"),
         ("launches over several devices", r"\bcudaLaunchCooperativeKernelMultiDevice\b", "launch on one"),
@@ -18,6 +19,8 @@ UNSUPPORTED: dict[str, tuple[re.Pattern[str], str]] = {
         ("device lambdas", r"\]\s*(?:__host__\s*)?__device__\b", "use a functor or a template parameter"),
     )
 }
+# Those that whole programs may have, whose host part is our own to compile.
+ONLY_IN_PROGRAMS = {"managed variables"}
 # Constructs that NVIDIA's compiler must translate, as it does for the CPU device's engine B.
 NEEDS_COMPILER: dict[str, re.Pattern[str]] = {
     "inline assembly": re.compile(r"\b(?:asm|__asm__)\b"),

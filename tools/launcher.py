@@ -25,6 +25,7 @@ from .constructs import (
     HOST_LIBRARY,
     LIBRARY,
     NEEDS_COMPILER,
+    ONLY_IN_PROGRAMS,
     UNSUPPORTED,
 )
 from .cuda_source import (
@@ -102,6 +103,7 @@ class Split:
 _NAMES = {"using_declaration", "alias_declaration", "type_definition"}
 # No macro, since the standard library spells its own attribute like that.
 _NOINLINE, _ATTRIBUTE = re.compile(r"(?<![\w(])__noinline__\b(?!\s*\))"), "__attribute__((noinline))"
+_SPECIFIERS = re.compile(r"\b(?:__device__|__managed__|static)\b")
 _TYPES = {"struct_specifier", "class_specifier", "union_specifier", "enum_specifier"}
 
 
@@ -152,14 +154,15 @@ def split_source(name: str, text: str, *, strict: bool = True) -> Split:
     `strict` refuses a source that does not parse.
     """
     source = parse(name, text)
-    return _Splitter(source, syntax_errors(source) if strict else ()).run()
+    return _Splitter(source, syntax_errors(source) if strict else (), strict).run()
 
 
 class _Splitter:
     """Collects the edits that turn one source into its two parts."""
 
-    def __init__(self, source: Source, errors: Sequence[Finding]) -> None:
+    def __init__(self, source: Source, errors: Sequence[Finding], strict: bool) -> None:
         self.source = source
+        self.strict = strict
         self.host: list[tuple[int, int, bytes]] = []
         self.device: list[tuple[int, int, bytes]] = []
         self.findings: list[Finding] = list(errors)
@@ -205,7 +208,7 @@ class _Splitter:
     def _refuse_unsupported(self) -> None:
         text = code(self.source)
         for construct, (pattern, remedy) in UNSUPPORTED.items():
-            if match := pattern.search(text):
+            if (match := pattern.search(text)) and (self.strict or construct not in ONLY_IN_PROGRAMS):
                 self.findings.append(self._at(text, match, construct, "not supported", remedy))
         for construct, pattern in NEEDS_COMPILER.items():
             if match := pattern.search(text):
@@ -342,6 +345,8 @@ class _Splitter:
         words = head(self.source, node)
         if "__shared__" in words:
             self._drop(self.host, item.outer)
+        elif "__managed__" in words:
+            self._place_managed(item)
         elif words & {"__device__", "__constant__"}:
             for declarator in node.children_by_field_name("declarator"):
                 name = name_of(declarator)
@@ -350,6 +355,23 @@ class _Splitter:
                     self.symbols.append(Symbol(qualified, "__constant__" in words))
         elif HOST_LIBRARY.search(text) or not (words & {"const", "constexpr"} or self._defines_type(node)):
             self._drop(self.device, item.outer)
+
+    def _place_managed(self, item: Item) -> None:
+        """A variable that both sides see: a reference into memory that they share, at one address for both."""
+        node = item.inner
+        names = [n for d in node.children_by_field_name("declarator") if (n := name_of(d)) is not None]
+        declaration = _SPECIFIERS.sub(" ", self.source.text(node))
+        number = len(self.symbols)
+        kind = f"cudaperf_managed_{number}"
+        text = (
+            f"struct {kind} {{ {declaration} }}; "
+            f"static {kind} &{kind}_memory = ::cudaperf::managed<{kind}>({number});"
+        )
+        for name in map(self.source.text, names):
+            self.symbols.append(Symbol("::".join((*item.scope, name)), constant=False))
+            text += f" static auto &{name} = {kind}_memory.{name};"
+        for edits in (self.host, self.device):
+            edits.append((item.outer.start_byte, item.outer.end_byte, text.encode()))
 
     def _place_call(self, item: Item, call: tree_sitter.Node, on_device: bool) -> None:
         launch = next((c for c in call.children if c.type == "kernel_call_syntax"), None)

@@ -652,3 +652,21 @@ int main() {{
 }}
 """
     assert list(map(int, printed(tmp_path, text).split())) == list(words.values())
+
+
+def test_a_managed_variable_is_one_for_both_sides(tmp_path):
+    text = """#include <cstdio>
+__device__ __managed__ int x = 3, y[4] = {1, 2};
+namespace inner { __managed__ double z; }
+__global__ void step(int *heap) { x *= 2; y[3] = y[1]; inner::z += 0.5; *heap = x; }
+int main() {
+    int *heap;
+    cudaMallocManaged(&heap, 4);
+    inner::z = 1;
+    step<<<1, 1>>>(heap);
+    cudaDeviceSynchronize();
+    printf("%d %d %d %g %d", x, y[0], y[3], inner::z, *heap);
+}
+"""
+    assert printed(tmp_path, text) == "6 1 2 1.5 6"
+    assert printed(tmp_path, text, Checks(bounds=True)) == "6 1 2 1.5 6"

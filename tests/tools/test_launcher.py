@@ -101,6 +101,7 @@ SAMPLES = {
     "managed variables": "__managed__ float p;",
     "texture references": "texture<float, 2> t;",
     "mipmapped textures and gathers": "cudaMipmappedArray_t a;",
+    "device-wide algorithms of CUB": "cub::DeviceReduce::Sum(nullptr, n, x, x, n);",
     "launches over several devices": "cudaLaunchCooperativeKernelMultiDevice(nullptr, 1);",
     "conditional graph nodes": "cudaGraphConditionalHandle h;",
     "the driver API": "cuMemAlloc(nullptr, 4);",

@@ -234,6 +234,7 @@ static Region *region_of(uintptr_t address, size_t size) {
     auto inside = [&](const Region &r) {
         return address >= r.allocation.begin && address + size <= r.allocation.end();
     };
+    follow_memory();  // threads may have allocated
     if (last_region && inside(*last_region)) return last_region;
     auto above = std::upper_bound(sorted.begin(), sorted.end(), address,
                                   [](uintptr_t a, Region *r) { return a < r->allocation.begin; });

@@ -32,6 +32,8 @@ template <typename T> struct Same {
 };
 template <typename T> using same = typename Same<T>::type;
 
+template <typename T> T &managed(int index) { return *static_cast<T *>(cudaperf_managed(index, sizeof(T))); }
+
 template <typename... P> struct Offsets {
     size_t at[sizeof...(P) + 1] = {};
     constexpr Offsets() {

@@ -152,6 +152,12 @@ cudaError_t read_symbol(void *to, int symbol, size_t size, size_t offset);
 cudaError_t symbol_address(void **address, int symbol);
 cudaError_t set_attribute(const void *kernel, cudaFuncAttribute attribute, int value);
 
+// The host gives a __managed__ variable its value.
+template <typename T> T &managed(int index) {
+    static T initial;
+    return *static_cast<T *>(memcpy(cudaperf_managed(index, sizeof(T)), &initial, sizeof(T)));
+}
+
 template <typename T> struct Same {
     using type = T;
 };

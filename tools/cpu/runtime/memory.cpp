@@ -85,6 +85,13 @@ int allocate_shared(size_t size, uint64_t *address) {
     return success;
 }
 
+// Each variable has its own part of the shared memory.
+extern "C" void *cudaperf_managed(int index, size_t size) {
+    constexpr size_t stride = 64 << 20;
+    uintptr_t begin = shared_begin + static_cast<size_t>(index) * stride;
+    return size <= stride && begin + size <= shared_end ? reinterpret_cast<void *>(begin) : nullptr;
+}
+
 int release(uintptr_t address) {
     auto found = allocations.find(address);
     if (address < heap_begin || found == allocations.end()) return invalid_value;

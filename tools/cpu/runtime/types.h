@@ -85,6 +85,9 @@ template <typename... P> constexpr size_t packed_size() {
     return offset;
 }
 
+// The memory of a __managed__ variable: its address is the same on both sides.
+extern "C" void *cudaperf_managed(int index, size_t size);
+
 // std::index_sequence, without the weight of <utility>.
 template <size_t... I> struct Indices {};
 #ifdef __clang__
