@@ -42,6 +42,7 @@ from .cuda_source import (
     syntax_errors,
     walk,
 )
+from .launch_macros import rewritten_launches
 from .records import Candidate, Finding, FunctionSpec
 
 
@@ -408,7 +409,10 @@ class _Splitter:
                 edits.append((parameter.end_byte, parameter.end_byte, f" cudaperf_{i}".encode()))
             text = self.source.text(name) if name else f"cudaperf_{i}"
             names.append((text, "..." if parameter.type.startswith("variadic") else ""))
-        arguments = [self._template_argument(p) for p in self._template_parameters(item)]
+        arguments = [
+            self._template_argument(p, f"cudaperf_t{i}", edits)
+            for i, p in enumerate(self._template_parameters(item))
+        ]
         kernel = "::" + "::".join((*item.scope, self._declared(item)))
         if arguments:
             kernel += f"<{', '.join(arguments)}>"
@@ -423,50 +427,26 @@ class _Splitter:
         name = declarator.child_by_field_name("declarator") if declarator else None
         return self.source.text(name) if name else ""
 
-    def _template_argument(self, parameter: tree_sitter.Node) -> str:
+    def _template_argument(
+        self, parameter: tree_sitter.Node, name_if_none: str, edits: list[tuple[int, int, bytes]]
+    ) -> str:
+        """The parameter's name; one without gets the given one, by an edit of the host part."""
         name = parameter.child_by_field_name("name") or name_of(parameter)
         if name is None:
-            found = [n for n in parameter.named_children if n.type.endswith("identifier")]
-            name = found[-1] if found else None
+            template = parameter.type.startswith("template")
+            is_type = parameter.type.endswith("type_parameter_declaration") or template
+            named = [n for n in walk(parameter) if n.type == "type_identifier"] if is_type else []
+            name = named[-1] if named else None
         if name is None:
-            self._refuse(parameter, "a kernel's template parameter without a name", "give it one")
-            return ""
+            equals = next((c for c in parameter.children if c.type == "="), None)
+            end = equals.start_byte if equals else parameter.end_byte
+            edits.append((end, end, f" {name_if_none} ".encode()))
+            return name_if_none
         return self.source.text(name) + ("..." if parameter.type.startswith("variadic") else "")
 
     @staticmethod
     def _drop(edits: list[tuple[int, int, bytes]], node: tree_sitter.Node) -> None:
         edits.append((node.start_byte, node.end_byte, b""))
-
-
-def rewritten_launches(text: str) -> str:
-    """A text with each ``kernel<<<configuration>>>(arguments)`` as a call of the kernel's stub, on the same lines.
-
-    For macros, whose text no grammar covers. A launch that cannot be followed to its end stays as it is.
-    """
-    while (begin := text.find("<<<")) >= 0:
-        end = text.find(">>>", begin)
-        callee = _CALLEE.search(text, 0, begin)
-        close = _closing(text, text.find("(", end)) if end >= 0 else -1
-        if callee is None or close < 0:
-            return text
-        configuration, arguments = text[begin + 3 : end], text[end + 3 : close]
-        call = f"(::cudaperf::configure({configuration}), {callee[0].strip()}{arguments})"
-        text = text[: callee.start()] + call + text[close:]
-    return text
-
-
-# A kernel's name with template arguments, right before its launch.
-_CALLEE = re.compile(r"[\w:#]+(?:\s*<[^;{}]*>)?\s*$")
-
-
-def _closing(text: str, opening: int) -> int:
-    """The place behind the parenthesis that closes the one at `opening`; -1 where there is none."""
-    depth = 0
-    for i in range(opening, len(text)) if opening >= 0 else ():
-        depth += {"(": 1, ")": -1}.get(text[i], 0)
-        if depth == 0:
-            return i + 1
-    return -1
 
 
 def _type_names(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:

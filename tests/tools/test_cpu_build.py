@@ -38,7 +38,7 @@ def host(line: str) -> str:
             device("x[0] = n;").replace("launch_f(int n, float *x)", "launch_f(long n, float *x)"),
             "candidate.cu:4", "launch_f",
         ),
-        (device("*(float **)x = new float[n];"), "candidate.cu:2", "new"),
+        (device("fopen(\"a\", \"r\");"), "candidate.cu:2", "fopen"),
         (device('FILE *f; x[0] = system("ls");').replace("FILE *f; ", ""), "candidate.cu:2", "system"),
     ],
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 import pytest
 from cudaperf_agent.tools.constructs import NEEDS_COMPILER, UNSUPPORTED
-from cudaperf_agent.tools.launcher import rewritten_launches, split
+from cudaperf_agent.tools.launch_macros import rewritten_launches
+from cudaperf_agent.tools.launcher import split
 from cudaperf_agent.tools.records import FunctionSpec, StructSpec
 from kernels import candidate, function
 

@@ -21,8 +21,8 @@ from ..nvcc import compile_ptx, find_nvcc
 from ..records import Finding
 from ..toolchain import Compiler, cached, cxx_compiler, digest
 from .diagnostics import diagnostics
-from .host_only import without_host_only
 from .names import without_parameters
+from .one_sided import without_device_bodies, without_host_only
 from .ptx.parse import parse
 from .ptx.translate import translate
 from .rewrite import rewrite
@@ -120,10 +120,18 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
     failed: list[Finding] = []
 
     def host_part(folder: Path) -> list[Finding]:
-        (folder / "host.cpp").write_text(split.host)
         copies = [Path(shutil.copy(path, folder / f"object{i}.o")) for i, path in enumerate(objects)]
         inputs: list[str | Path] = [*copies, base.library, "-pthread"]
-        return _compile(compiler, folder, "host", host_flags, inputs, split.file)
+        host: str | None = split.host
+        findings: list[Finding] = []
+        while host is not None:
+            (folder / "host.cpp").write_text(host)
+            found = _compile(compiler, folder, "host", host_flags, inputs, split.file)
+            if not found:
+                return []
+            findings = findings or found
+            host = without_device_bodies(split.file, host, {f.line for f in found})
+        return findings
 
     def device_part(folder: Path, kernels: Sequence[str]) -> list[Finding]:
         def compiled(text: str) -> list[Finding]:

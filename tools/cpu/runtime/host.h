@@ -381,6 +381,7 @@ constexpr unsigned int cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, c
 
 // Namespaces of device code that a whole program may open.
 namespace cooperative_groups {}
+namespace cub {}
 namespace nvcuda {
 namespace wmma {}
 }  // namespace nvcuda

@@ -18,11 +18,11 @@ namespace cudaperf {
 
 constinit thread_local Position position;
 
-static thread_local Worker *worker;
+thread_local Worker *worker;
 static std::vector<std::unique_ptr<Worker>> workers;
 static std::mutex slot_mutex;
 static unsigned int slot_count = 1;
-static std::atomic<int> launch_error;
+std::atomic<int> launch_error;
 bool assertions_end_launch = false;
 
 static char *map(size_t bytes) {
@@ -86,8 +86,7 @@ static Fiber &take_ready(Worker &w, size_t warp) {
     return fiber;
 }
 
-// Leaves the current fiber, in the state it has been given, for the next of its warp or for the scheduler.
-static void leave() {
+void leave() {
     Worker &w = *worker;
     Fiber &self = *w.current;
     size_t thread = static_cast<size_t>(&self - w.fibers.data());
@@ -160,8 +159,7 @@ static void release_barrier(Worker &w) {
     position.barrier_epoch++;
 }
 
-// Each guard costs the system two mappings, of which a process has some 65,000.
-static void make_fibers(Worker &w, unsigned int threads, bool guarded = true) {
+void make_fibers(Worker &w, unsigned int threads, bool guarded) {
     size_t before = w.fibers.size();
     if (before >= threads) return;
     w.fibers.resize((threads + 31) / 32 * 32);
@@ -173,7 +171,7 @@ static void make_fibers(Worker &w, unsigned int threads, bool guarded = true) {
     }
 }
 
-static void begin_fibers(Worker &w) {
+void begin_fibers(Worker &w) {
     const Launch &launch = *w.launch;
     size_t warps = (launch.threads + 31) / 32;
     unsigned int i = 0;
@@ -196,8 +194,7 @@ static bool all_wait_for_grid(const Worker &w) {
     return std::count_if(w.fibers.begin(), w.fibers.begin() + w.launch->threads, waits) == w.live;
 }
 
-// Until all threads of the block have ended, or all that live wait for other blocks.
-static void run_fibers(Worker &w) {
+void run_fibers(Worker &w) {
     size_t warps = (w.launch->threads + 31) / 32;
     std::vector<size_t> sequence(warps);
     for (size_t warp = 0; warp < warps; warp++) sequence[warp] = w.order == Order::reverse ? warps - 1 - warp : warp;
@@ -226,6 +223,12 @@ static void run_fibers(Worker &w) {
     w.current = nullptr;
 }
 
+// A function of its own, since what setjmp's caller holds in registers is lost where the thread is stopped.
+__attribute__((noinline)) static void run_thread(Worker &w) {
+    const Launch &launch = *w.launch;
+    if (!setjmp(w.escape)) launch.kernel->thread(launch.arguments, threadIdx, blockIdx, launch.block, launch.grid);
+}
+
 // Threads that never wait for each other, one after the other.
 static void run_threads(Worker &w) {
     const Launch &launch = *w.launch;
@@ -239,8 +242,7 @@ static void run_threads(Worker &w) {
         position.thread = i;
         threadIdx = {i % launch.block.x, i / launch.block.x % launch.block.y,
                      i / launch.block.x / launch.block.y};
-        if (!setjmp(w.escape))
-            launch.kernel->thread(launch.arguments, threadIdx, blockIdx, launch.block, launch.grid);
+        run_thread(w);
     }
 }
 
@@ -263,7 +265,7 @@ static uint3 block_index(const Launch &launch, uint64_t block) {
             static_cast<unsigned int>(block / launch.grid.x / launch.grid.y)};
 }
 
-static void enter_block(Worker &w, uint64_t block) {
+void enter_block(Worker &w, uint64_t block) {
     const Launch &launch = *w.launch;
     position.block = block;
     position.thread = 0;
@@ -275,6 +277,12 @@ static void enter_block(Worker &w, uint64_t block) {
     memset(w.arena, 0xff, launch.shared);
     w.arena_used = launch.shared + checks::shared_gap();
     checks::begin_block(w.arena, arena_bytes, launch.shared);
+}
+
+void resume_block(Worker &w, uint64_t block) {
+    worker = &w;
+    position = {w.launch, block, 0, 0, w.warp_epochs.data()};
+    blockIdx = block_index(*w.launch, block);
 }
 
 static void run_block(Worker &w, uint64_t block) {
@@ -292,8 +300,7 @@ static void run_block(Worker &w, uint64_t block) {
     checks::end_block();
 }
 
-// A bijection on the blocks.
-static uint64_t reorder(Order order, uint64_t i, uint64_t blocks) {
+uint64_t reorder(Order order, uint64_t i, uint64_t blocks) {
     if (order == Order::reverse) return blocks - 1 - i;
     if (order == Order::shuffled) {
         uint64_t stride = blocks / 2 | 1;
@@ -303,7 +310,7 @@ static uint64_t reorder(Order order, uint64_t i, uint64_t blocks) {
     return i;
 }
 
-static void begin_work(Worker &w, const Launch &launch, Order order) {
+void begin_work(Worker &w, const Launch &launch, Order order) {
     worker = &w;
     w.launch = &launch;
     w.order = order;
@@ -323,7 +330,7 @@ static void begin_work(Worker &w, const Launch &launch, Order order) {
 
 static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint64_t> &next) {
     begin_work(w, launch, order);
-    if (launch.kernel->waits && !runs_whole(launch, order)) make_fibers(w, launch.threads);
+    if (launch.kernel->waits && !runs_whole(launch, order)) make_fibers(w, launch.threads, true);
     uint64_t chunk = std::clamp<uint64_t>(launch.blocks / 64, 1, 64);
     for (uint64_t begin; (begin = next.fetch_add(chunk)) < launch.blocks;)
         for (uint64_t i = begin; i < std::min(launch.blocks, begin + chunk) && !launch_error; i++)
@@ -331,43 +338,10 @@ static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint6
     position = {};
 }
 
-// A cooperative launch: every block has its fibers, and runs until it ends or waits for the grid.
-static size_t work_together(const Launch &launch, Order order) {
-    constexpr uint64_t most_guarded = 16384;
-    static std::vector<std::unique_ptr<Worker>> blocks;
-    while (blocks.size() < launch.blocks) blocks.push_back(std::make_unique<Worker>());
-    for (uint64_t i = 0; i < launch.blocks; i++) {
-        Worker &w = *blocks[i];
-        begin_work(w, launch, order);
-        make_fibers(w, launch.threads, launch.blocks * launch.threads <= most_guarded);
-        enter_block(w, i);
-        begin_fibers(w);
-    }
-    for (bool waiting = true; waiting && !launch_error;) {
-        waiting = false;
-        for (uint64_t turn = 0; turn < launch.blocks; turn++) {
-            uint64_t i = reorder(order, turn, launch.blocks);
-            Worker &w = *(worker = blocks[i].get());
-            position = {&launch, i, 0, 0, w.warp_epochs.data()};
-            blockIdx = block_index(launch, i);
-            run_fibers(w);
-            waiting |= w.live != 0;
-        }
-        for (uint64_t i = 0; i < launch.blocks; i++)
-            for (unsigned int thread = 0; thread < launch.threads; thread++)
-                if (Fiber &fiber = blocks[i]->fibers[thread]; fiber.state == State::at_grid_barrier) {
-                    fiber.state = State::ready;
-                    blocks[i]->warps[thread / 32].ready |= 1u << thread % 32;
-                }
-    }
-    position = {};
-    return blocks[0]->static_shared;
-}
-
 Ran run(const Launch &launch, Order order, unsigned int count) {
     launch_error = 0;
     if (launch.cooperative && launch.kernel->waits) {
-        size_t static_shared = work_together(launch, order);
+        size_t static_shared = run_together(launch, order);
         return {static_shared, launch_error};
     }
     // Small launches are done before another thread would have started.
@@ -383,15 +357,15 @@ Ran run(const Launch &launch, Order order, unsigned int count) {
     return {workers[0]->static_shared, launch_error};
 }
 
-}  // namespace cudaperf
-
-using namespace cudaperf;
-
-static Fiber &current(int line) {
+Fiber &current(int line) {
     if (!worker || !worker->current)
         diverged(line, "a thread waits in a kernel that was taken for one without waiting");
     return *worker->current;
 }
+
+}  // namespace cudaperf
+
+using namespace cudaperf;
 
 static void report_trap(const char *severity, const std::string &message, int line) {
     report_finding("trap", severity, line, {},
@@ -438,16 +412,6 @@ int cudaperf_barrier(BarrierKind kind, int predicate, int line) {
     self.line = line;
     leave();
     return self.predicate;
-}
-
-int cudaperf_is_cooperative() { return worker->launch->cooperative; }
-
-void cudaperf_grid_barrier(int line) {
-    if (!worker->launch->cooperative) cudaperf_trap("waits for the grid in a launch that is not cooperative", line);
-    Fiber &self = current(line);
-    self.state = State::at_grid_barrier;
-    self.line = line;
-    leave();
 }
 
 uint64_t cudaperf_warp(WarpOperation operation, unsigned int mask, uint64_t value, int lane, int width,

@@ -2,6 +2,7 @@
 #pragma once
 #include "context.h"
 #include "scheduler.h"
+#include <atomic>
 #include <setjmp.h>
 #include <string>
 #include <vector>
@@ -51,6 +52,26 @@ struct Worker {
     size_t arena_used = 0, static_shared = 0;
     char *signal_stack = nullptr;  // a fiber that overflowed cannot run the signal handler itself
 };
+
+// What the scheduler's parts share. Each core has the worker that runs on it.
+extern thread_local Worker *worker;
+extern std::atomic<int> launch_error;
+void begin_work(Worker &worker, const Launch &launch, Order order);
+// Each guard costs the system two mappings, of which a process has some 65,000.
+void make_fibers(Worker &worker, unsigned int threads, bool guarded);
+void enter_block(Worker &worker, uint64_t block);
+void begin_fibers(Worker &worker);
+void resume_block(Worker &worker, uint64_t block);
+// Until all threads of the block have ended, or all that live wait for other blocks.
+void run_fibers(Worker &worker);
+// A bijection on the blocks.
+uint64_t reorder(Order order, uint64_t i, uint64_t blocks);
+// Leaves the current fiber, in the state it has been given, for the next of its warp or for the scheduler.
+void leave();
+// The fiber that calls a function that waits.
+Fiber &current(int line);
+// All blocks at once; returns the static shared memory that a block used.
+size_t run_together(const Launch &launch, Order order);
 
 // Ends the case: threads wait for each other in a way that CUDA does not define.
 [[noreturn]] void diverged(int line, const std::string &message);
