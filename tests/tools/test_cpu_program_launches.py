@@ -316,3 +316,24 @@ int main() {
 """
     assert printed(tmp_path, text) == "6 1 2 1.5 6"
     assert printed(tmp_path, text, Checks(bounds=True)) == "6 1 2 1.5 6"
+
+
+def test_each_thread_moves_its_own_parameter(tmp_path):
+    text = """#include <cstdio>
+__global__ void fill(int *out, int n) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = blockIdx.x;
+    __syncthreads();
+    out += blockIdx.x * blockDim.x;
+    n -= threadIdx.x;
+    out[threadIdx.x] = 10 * s + n;
+}
+int main() {
+    int *x;
+    cudaMallocManaged(&x, 4 * sizeof *x);
+    fill<<<2, 2>>>(x, 5);
+    cudaDeviceSynchronize();
+    for (int i = 0; i < 4; i++) printf("%d ", x[i]);
+}
+"""
+    assert printed(tmp_path, text) == "5 4 15 14 "

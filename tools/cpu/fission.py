@@ -109,6 +109,8 @@ class _Fission:
         named = [name_of(p) for p in (parameters.named_children if parameters else ())]
         given = {source.text(n) for n in named if n is not None}
         self.modified = set(self._modified(body))
+        if given & self.modified:  # each thread has parameters of its own
+            raise NotSimple
         self.declared = {source.text(n) for d in walk(body) if d.type == "declaration" and (n := name_of(d))}
         self.uniform = (given - self.modified) | _BUILT_IN
 
