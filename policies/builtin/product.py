@@ -64,6 +64,7 @@ def product_of(nest: Nest) -> Product | None:
         case _:
             return None
     changing = flow.written(nest.body) | flow.declared_in(nest.body).keys()
+    changing |= {parallel.variable for parallel in nest.loops}
     if loop.step != 1 or not changing.isdisjoint(
         flow.names_in([loop.first, loop.bound]).keys() - {loop.variable}
     ):

@@ -45,7 +45,9 @@ def promoted(statement: ast.For, overlap: Overlap, names: Names) -> ast.Block | 
 
 
 def _joins(node: ast.Assign | ast.Step) -> bool:
-    return isinstance(node, ast.Step) or node.op in _JOINS
+    if isinstance(node, ast.Step) or node.op in _JOINS:
+        return True
+    return node.op == "=" and any(same(n, node.target) for n in ast.walk(node.value))
 
 
 def _memory(node: ast.Expr | ast.Stmt) -> str | None:

@@ -103,7 +103,7 @@ def _flat(body: Sequence[ast.Stmt], around: Surroundings, names: Names) -> list[
             isinstance(statement, ast.For)
             and (block := promoted(statement, around.overlap, names)) is not None
         ):
-            flat += _unguarded(block)
+            flat += _flat(_unguarded(block), around, names)
         else:
             flat.append(statement)
     return flat

@@ -147,3 +147,12 @@ def test_nvcc_takes_every_candidate_of_the_examples(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_product_over_a_triangle_is_not_tiled():
+    source = """void f(int n, const double *a, const double *b, double *c) { for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) for (int k = 0; k < i; k++) c[i * n + j] += a[i * n + k] * b[k * n + j]; }"""
+    rng = np.random.default_rng(4)
+    arrays = {k: rng.integers(-4, 5, 40 * 40) / 4.0 for k in "abc"}
+    assert "tiled" not in ports(source)
+    compare(source, {"n": 40, **arrays})
