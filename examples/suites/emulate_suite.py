@@ -194,7 +194,7 @@ def main() -> None:
     )
     parser.add_argument("suites", type=Path)
     parser.add_argument("manifest", type=Path)
-    parser.add_argument("--half", choices=["develop", "unseen"])
+    parser.add_argument("--half", choices=["develop", "unseen", "fresh"])
     parser.add_argument("--only", default="", help="a regular expression over folders")
     parser.add_argument("--check", default="none", help="as in `cudaperf-agent emulate`")
     parser.add_argument("--native", action="store_true", help="run natively: nvcc and a GPU")
