@@ -432,3 +432,20 @@ int main() {
 """
     assert printed(tmp_path, text) == "6"
     assert run(tmp_path, text.replace("*x = 2;", "*x = Scale()(1);")).failure == "compile"
+
+
+def test_a_kernel_may_share_its_name_with_functions_of_the_host(tmp_path):
+    text = """#include <cstdio>
+#include <vector>
+__global__ void twice(int n, int *x) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+int twice(const std::vector<int> &v) {
+    int *x;
+    cudaMallocManaged(&x, v.size() * sizeof *x);
+    for (size_t i = 0; i < v.size(); i++) x[i] = v[i];
+    twice<<<1, 32>>>(v.size(), x);
+    cudaDeviceSynchronize();
+    return x[v.size() - 1];
+}
+int main() { printf("%d", twice({1, 2, 3})); }
+"""
+    assert printed(tmp_path, text) == "6"

@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
@@ -61,6 +61,8 @@ _MATH = frozenset(
     }
 )  # fmt: skip
 _MEMORY = frozenset({"memcpy", "memmove", "memset", "memcmp", "abs", "labs", "llabs"})
+# A kernel's own name and parameters, behind the hidden ones.
+_ENTRY = re.compile(r"cudaperf::Entry<&\(?([\w:]+)\(uint3, uint3, dim3, dim3(?:, )?(.*?)\)\)?>::thread\(")
 _RUNTIME = re.compile(
     r"cudaperf_\w+|__tsan_\w+|__ubsan_\w+|threadIdx|blockIdx|blockDim|gridDim"
     r"|__cxa_finalize|__tls_get_addr|_ITM_\w+|__gmon_start__"
@@ -160,6 +162,8 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
             if kernels is None:
                 kernels = tuple(stubs)
                 failed.extend(device_part(folder, kernels))
+            elif any(k not in stubs for k in kernels):
+                stubs |= _overloaded(folder / "device.so", stubs)
             (folder / "kernels").write_text("".join(f"{stubs.get(k, -1)} {k}\n" for k in kernels))
         if failed:
             raise _Failed
@@ -238,6 +242,14 @@ def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
         for name, overloads in found.items()
         for signature, offset in overloads.items()
     }
+
+
+def _overloaded(library: Path, stubs: Mapping[str, int]) -> dict[str, int]:
+    """The stubs of kernels that share their name with functions of the host, by the device's parameters."""
+    answer = subprocess.run(["nm", "-C", library], capture_output=True, text=True, check=True)
+    entries = _ENTRY.findall(answer.stdout)
+    signatures = {name: f"{name}({parameters})" for name, parameters in entries}
+    return {name: stubs[s] for name, s in signatures.items() if s in stubs}
 
 
 @functools.cache
