@@ -21,13 +21,17 @@ def accesses_of(
     loops: tuple[Loop, ...],
     body: tuple[ast.Stmt, ...],
     functions: Mapping[str, ast.Function],
+    given: Iterable[ast.Expr] = (),
 ) -> tuple[Access, ...]:
-    """The accesses of one iteration of the loops, inside one of the `outer` ones.
+    """The accesses of one iteration of the loops, inside one of the `outer` ones, where the `given` conditions hold.
 
     Raises Refused for calls and constructs that no device code has.
     """
     walker = _Walker(functions)
     walker.env = {name: _unset(walker, node) for name, node in _assigned(body).items()}
+    for condition in given:
+        holds, _ = walker.condition(condition)
+        walker.path = walker.path & holds
     for loop in (*outer, *loops):
         walker.enter(loop, loop.variable)
     walker.block(body)

@@ -100,11 +100,15 @@ class _Inlining:
         function = self.functions.get(call.function)
         if function is None or call.function in self.inside or len(self.inside) >= DEEPEST:
             return False
+        deeper = _Inlining(self.functions, self.names, (*self.inside, call.function))
         *most, _ = function.body.body or (function.body,)
         nodes = [n for s in function.body.body for n in ast.walk(s)]
         return (
             any(p.type.element is not None for p in function.parameters)
-            and any(isinstance(n, ast.For | ast.While) for n in nodes)
+            and any(
+                isinstance(n, ast.For | ast.While) or (isinstance(n, ast.Call) and deeper.fits(n))
+                for n in nodes
+            )
             and not any(isinstance(n, ast.Return) for s in most for n in ast.walk(s))
             and not any(isinstance(n, ast.Declare) and any(v.static for v in n.variables) for n in nodes)
         )

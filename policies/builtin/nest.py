@@ -60,13 +60,14 @@ class Surroundings:
     """What a nest's analysis asks about the rest of the function.
 
     `outer` are the counted loops of the host part around the nest. `live_after` tells whether a variable's value is
-    read after the nest, `overlap` how two pointers relate there.
+    read after the nest, `overlap` how two pointers relate there, `given` which conditions hold.
     """
 
     functions: Mapping[str, ast.Function]
     outer: tuple[Loop, ...]
     live_after: Callable[[str], bool]
     overlap: Overlap
+    given: tuple[ast.Expr, ...] = ()
 
 
 def parallel_nest(statement: ast.For, around: Surroundings) -> Nest:
@@ -152,7 +153,7 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
     private, reductions, scans = _scalars(statement, body, around)
     if scans and (len(loops) > 1 or _skips(body)):
         raise _carries(statement, scans[0].name)
-    accesses = accesses_of(around.outer, tuple(loops), body, around.functions)
+    accesses = accesses_of(around.outer, tuple(loops), body, around.functions, around.given)
     _check_prologue(loops, accesses, around)
     found = conflicts(loops, accesses, around.overlap, compacted(body, scans))
     parallel = _independent(loops, body, found)

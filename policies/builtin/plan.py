@@ -16,9 +16,11 @@ from typing import Any
 from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
+from .allocation import with_local_arrays
 from .decisive import DECISIVE
 from .expansion import expanded, snapshot
 from .flatten import flattened
+from .guards import guarded
 from .induction import straightened
 from .inline import inlined
 from .loops import Loop, counted
@@ -110,7 +112,7 @@ def _prepared(unit: ast.Unit, spec: FunctionSpec) -> ast.Unit:
         if name == spec.name:
             parameters = [p.name for p in spec.parameters if p.origin == "parameter"]
         outer = (*unit.globals, *unit.functions)
-        prepared[name] = flattened(unshadowed(function, parameters, outer))
+        prepared[name] = flattened(with_local_arrays(unshadowed(function, parameters, outer)))
     return dataclasses.replace(unit, functions=prepared)
 
 
@@ -122,6 +124,9 @@ class _Planner:
         self.depth = 0
         self.loops = 0
         self.outer: list[Loop] = []
+        self.given: tuple[ast.Expr, ...] = ()
+        self.changed = flow.assigned(function.body)
+        self.serial: set[ast.For] = set()
         self.keeps_order = False
         self.expands = False
         self.idioms = 0
@@ -149,7 +154,9 @@ class _Planner:
                 return self.loop(statement, states)
             case ast.If(condition=condition, then=then, otherwise=otherwise):
                 self.check(condition)
+                given, self.given = self.given, (*self.given, *self.lasting(condition))
                 taken = self.statement(then, pointers.entering(states, condition, True))
+                self.given = given
                 skipped = pointers.entering(states, condition, False)
                 return taken | (self.statement(otherwise, skipped) if otherwise is not None else skipped)
             case ast.Declare(variables=variables):
@@ -160,6 +167,18 @@ class _Planner:
             case ast.Return(value=value) if value is not None:
                 self.check(value)
         return pointers.after(states, statement)
+
+    def lasting(self, condition: ast.Expr) -> Iterator[ast.Expr]:
+        """The parts of a condition that hold from here on, as nothing changes what they depend on."""
+        if isinstance(condition, ast.Binary) and condition.op == "&&":
+            yield from self.lasting(condition.left)
+            yield from self.lasting(condition.right)
+            return
+        names = flow.names_in([condition])
+        plain = all(isinstance(n, ast.Name | ast.Literal | ast.Binary) for n in ast.walk(condition))
+        kept = all(n.type.kind == "int" and n.scope in ("param", "local") for n in names.values())
+        if plain and kept and self.changed.isdisjoint(names):
+            yield condition
 
     def runs_on_device(self, statement: ast.Evaluate | ast.If, states: States) -> bool:
         """Plans a statement of a host loop that only changes single elements as a kernel of one thread.
@@ -193,6 +212,8 @@ class _Planner:
 
     def loop(self, statement: ast.For | ast.While, states: States) -> States:
         """A loop in the order written, or in another one where that makes more of it parallel."""
+        if statement in self.serial:
+            return self.as_written(statement, states)
         start = self.plan
         choices: list[tuple[Cost, Plan]] = []
         refusal: Refused | None = None
@@ -250,6 +271,10 @@ class _Planner:
             yield from _made(promoted(statement, self.surroundings(states).overlap, self.names))
             yield from _made(carried_element(statement, self.names))
             yield from _made(snapshot(statement, self.surroundings(states), self.names))
+            if (tested := guarded(statement, self.surroundings(states), self.names)) is not None:
+                choice, alone = tested
+                self.serial.add(alone)
+                yield ast.Block((choice,), choice.place)
             for idiom in DECISIVE:
                 yield from _made(idiom(statement, self.live_after, self.names))
 
@@ -267,11 +292,11 @@ class _Planner:
     def attempt(self, start: Plan, make: Callable[[], States]) -> States:
         """What `make` leads to from the plan at the start, which stays as it was."""
         self.plan = start.copy()
-        rest, place = list(self.rest), (self.depth, self.loops, self.outer)
+        rest, place = list(self.rest), (self.depth, self.loops, self.outer, self.given)
         try:
             return make()
         except Refused:
-            self.rest, (self.depth, self.loops, self.outer) = rest, place
+            self.rest, (self.depth, self.loops, self.outer, self.given) = rest, place
             raise
 
     def surroundings(self, states: States) -> Surroundings:
@@ -280,6 +305,7 @@ class _Planner:
             outer=tuple(self.outer),
             live_after=self.live_after,
             overlap=lambda a, b: pointers.overlap(states, a, b),
+            given=self.given,
         )
 
     def as_written(self, statement: ast.For | ast.While, states: States) -> States:
@@ -288,8 +314,11 @@ class _Planner:
         if isinstance(statement, ast.For):
             try:
                 nest = parallel_nest(statement, self.surroundings(states))
-                if nest.atomic and promoted(statement, self.surroundings(states).overlap, self.names):
-                    message = f"every iteration of the {loop_at(statement.place)} updates one element"
+                around = self.surroundings(states)
+                if nest.atomic and (
+                    promoted(statement, around.overlap, self.names) or guarded(statement, around, self.names)
+                ):
+                    message = f"iterations of the {loop_at(statement.place)} may update the same element"
                     raise Refused("loop-carried-dependence", message, statement.place)
                 self.plan.nests[statement] = with_team(nest, self.surroundings(states))
                 self.plan.depths[statement] = self.loops

@@ -163,7 +163,8 @@ class _Collector:
                 raise NotAffine
             domain &= comparison(loop.comparison, variable, bound)
             domain &= comparison(">=" if loop.step > 0 else "<=", variable, first)
-        found = accesses_of((*self.around.outer, *loops), (), body, self.around.functions)
+        outer = (*self.around.outer, *loops)
+        found = accesses_of(outer, (), body, self.around.functions, self.around.given)
         accesses = tuple({(a.location, a.kind, a.domain): a for a in found}.values())
         name = f"S{len(self.statements)}"
         self.statements.append(Statement(name, body, loops, position, accesses, domain))

@@ -168,3 +168,31 @@ def test_places_that_may_be_taken_twice_are_refused(body):
     loop = f"int k = 0; for (int i = 0; i < n; i++) {{ {body} }} return k;"
     source = f"int f(int n, const int *x, int *y) {{ {loop} }}"
     assert "loop at f.c:1" in refusal(source)
+
+
+@pytest.mark.parametrize("body", ["Y[i*INCY] += a*X[i*INCX];", "Y[i*INCY] = X[i*INCX];", "Y[i*INCY] *= a;"])
+@pytest.mark.parametrize("steps", [(1, 1), (2, 3), (1, 0), (0, 2)])
+def test_steps_that_may_be_zero_are_tested_when_the_program_runs(body, steps):
+    source = f"""void f(int n, float a, const float *X, int INCX, float *Y, int INCY)
+        {{ int i; for (i = 0; i < n; ++i) {body} }}"""
+    x = np.arange(100, dtype=np.float32)
+    values = {"n": 20, "a": 2.0, "X": x, "INCX": steps[0], "Y": x[::-1] / 64, "INCY": steps[1]}
+    compare(source, {k: v for k, v in values.items()}, strategies=("naive",))
+    assert "INCY > 0" in kernels(source)
+
+
+def test_memory_that_the_function_allocates():
+    source = """#include <stdlib.h>
+        void f(int n, float *x) { float *t = malloc(n * sizeof(float)), *z = (float *)calloc(n, sizeof *z);
+        for (int i = 0; i < n; i++) { t[i] = x[n - 1 - i]; z[i] += t[i]; }
+        for (int i = 0; i < n; i++) x[i] = t[i] + z[i]; free(t); free(z); }"""
+    compare(source, {"n": 50, "x": np.arange(50, dtype=np.float32)}, strategies=("naive",))
+
+
+def test_a_value_that_other_functions_compute_in_loops():
+    source = """static float sum(const float *a, int n) {
+        float s = 0; for (int i = 0; i < n; i++) s += a[i]; return s; }
+        static float mean(const float *a, int n) { return sum(a, n) / n; }
+        float f(int n, const float *x) { float m = mean(x, n); float v = 0;
+        for (int i = 0; i < n; i++) v += (x[i] - m) * (x[i] - m); return v / n; }"""
+    compare(source, {"n": 64, "x": np.arange(64, dtype=np.float32)}, strategies=("naive",), tolerance=1e-5)
