@@ -207,9 +207,48 @@ extern "C" void launch_f(int n, const float *x, float *y) { k<<<1, n>>>(n, x, y)
 def test_what_is_not_translated_is_named_with_its_line():
     text = floats(
         "__global__ void k(int n, const float *x, float *y) {\n"
-        'asm volatile("barrier.sync 1, 64;");\ny[threadIdx.x] = x[threadIdx.x]; }'
+        'unsigned r; asm volatile("barrier.red.popc.u32 %0, 1, 64, 1;" : "=r"(r));\ny[threadIdx.x] = x[threadIdx.x]; }'
     )
     build = CpuDevice().build(function(FLOATS), candidate(text), checked=False)
     (finding,) = build.result.diagnostics
     assert not build.result.ok and finding.rule == "unsupported" and finding.line == 2
-    assert "barrier.sync" in finding.message
+    assert "barrier" in finding.message and "named barrier" in finding.message
+
+
+PIPELINE = """__global__ void k(int n, const float *x, float *y) {{
+    __shared__ float s[2][32];
+    int lane = threadIdx.x % 32;
+    if (threadIdx.x < 32) {{
+        for (int i = 0; i < 8; i++) {{
+            if (i > 1) asm volatile("bar.sync %0, 64;" :: "r"(3 + i % 2) : "memory");
+            s[i % 2][lane] = x[i * 32 + lane];
+            {full}
+        }}
+    }} else {{
+        for (int i = 0; i < 8; i++) {{
+            asm volatile("bar.sync %0, 64;" :: "r"(1 + i % 2) : "memory");
+            y[i * 32 + lane] = 2 * s[i % 2][31 - lane];
+            if (i < 6) asm volatile("bar.arrive %0, 64;" :: "r"(3 + i % 2) : "memory");
+        }}
+    }}
+}}
+extern "C" void launch_f(int n, const float *x, float *y) {{ k<<<1, 64>>>(n, x, y); }}"""
+
+
+def test_a_warp_produces_what_another_consumes_through_named_barriers():
+    text = PIPELINE.format(full='asm volatile("bar.arrive %0, 64;" :: "r"(1 + i % 2) : "memory");')
+    x = RNG.random(256, dtype=np.float32)
+    checks = Checks(bounds=True, races=True, uninitialized=True)
+    result = run(FLOATS, text, {"n": 256, "x": x, "y": np.zeros(256, np.float32)}, checks)
+    assert result.failure is None and not result.findings, result.findings
+    np.testing.assert_array_equal(result.arrays["y"].reshape(8, 32), 2 * x.reshape(8, 32)[:, ::-1])
+
+
+def test_a_named_barrier_that_nobody_fills_ends_the_run():
+    result = run(
+        FLOATS,
+        PIPELINE.format(full=""),
+        {"n": 256, "x": np.ones(256, np.float32), "y": np.zeros(256, np.float32)},
+    )
+    assert result.failure == "barrier-divergence"
+    assert "for threads that never come" in result.findings[0].message

@@ -95,6 +95,8 @@ def copy_async(ins: Instruction, names: Names) -> str:
             return ";"
         raise Unsupported("bulk copy")
     to, source, size, *rest = ins.operands
+    if has(ins, "L2::cache_hint"):
+        rest = rest[:-1]
     count = names.read(rest[0], "u32") if rest and not rest[0].startswith("%p") else size
     return (
         f"{{ auto *to = {names.address(to, 'shared')}; auto *from = {names.address(source, 'global')}; "

@@ -19,8 +19,12 @@ def barrier(ins: Instruction, names: Names) -> str:
             raise Unsupported("named barrier")
         call = f"cudaperf_barrier(cudaperf::BarrierKind::{name}, {names.read(predicate, 'pred')}, {ins.line})"
         return names.write(ins.operands[0], call, "u32" if way == "popc" else "pred")
-    if place != "0" or len(ins.operands) > 1 or kind == "arrive":
-        raise Unsupported("named barrier")
+    arrives = "arrive" in ins.opcode
+    if place != "0" or len(ins.operands) > 1 or arrives:
+        number = names.read(ins.operands[0], "u32")
+        every = "(T.ntid.x * T.ntid.y * T.ntid.z + 31) / 32 * 32"
+        threads = names.read(ins.operands[1], "u32") if len(ins.operands) > 1 else every
+        return f"cudaperf_named_barrier({number}, {threads}, {str(not arrives).lower()}, {ins.line});"
     return f"cudaperf_barrier(cudaperf::BarrierKind::plain, 0, {ins.line});"
 
 

@@ -70,6 +70,7 @@ enum class BarrierKind : int { plain, any, all, count };
 extern "C" {
 void *cudaperf_shared(cudaperf::Shared *slot);
 void *cudaperf_dynamic_shared();
+void cudaperf_named_barrier(unsigned int number, unsigned int threads, bool waits, int line);
 int cudaperf_barrier(cudaperf::BarrierKind kind, int predicate, int line);
 uint64_t cudaperf_warp(cudaperf::WarpOperation operation, unsigned int mask, uint64_t value, int lane,
                        int width, int line);

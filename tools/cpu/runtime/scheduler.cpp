@@ -130,6 +130,9 @@ static void release_barrier(Worker &w) {
         }
     for (unsigned int i = 0; i < threads; i++) {
         Fiber &fiber = w.fibers[i];
+        if (fiber.state == State::at_named_barrier)
+            diverged(fiber.line, name_fiber(w, fiber) +
+                                     text(" waits at the barrier of line %d for threads that never come", fiber.line));
         if (fiber.state == State::in_warp_operation)
             diverged(
                 fiber.line,
@@ -186,6 +189,7 @@ void begin_fibers(Worker &w) {
         uint32_t members = lanes == 32 ? ~0u : (1u << lanes) - 1;
         w.warps[warp] = {members, members, 0, 0, 0};
     }
+    for (NamedBarrier &barrier : w.named) barrier = {};
     w.live = launch.threads;
 }
 

@@ -12,7 +12,7 @@ namespace cudaperf {
 constexpr size_t stack_bytes = 128 << 10, guard_bytes = 16 << 10, arena_bytes = 512 << 10;
 constexpr size_t signal_stack_bytes = 64 << 10;
 
-enum class State : uint8_t { fresh, ready, at_barrier, at_grid_barrier, in_warp_operation, done };
+enum class State : uint8_t { fresh, ready, at_barrier, at_named_barrier, at_grid_barrier, in_warp_operation, done };
 
 struct Fiber {
     Context context;
@@ -34,10 +34,17 @@ struct Warp {
     uint32_t members, ready, yielded, waiting, done;
 };
 
+constexpr unsigned int named_barriers = 16;
+struct NamedBarrier {
+    unsigned int arrived = 0;
+    std::vector<Fiber *> waiting;
+};
+
 struct Worker {
     std::vector<Fiber> fibers;
     std::vector<Warp> warps;
     std::vector<uint32_t> warp_epochs;
+    NamedBarrier named[named_barriers];
     std::vector<void *> slots;         // shared variables by id
     std::vector<uint64_t> slot_block;  // the block serial for which a slot is valid
     uint64_t serial = 0;
