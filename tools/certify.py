@@ -75,11 +75,12 @@ def _drop_in(device: Device, task: Task, delivered: dict[str, str], suite: Suite
     name = "drop-in called with the original signature"
     names = [p.name for p in task.function.parameters]
     unit = call_unit(task, delivered[f"{task.name}.host.c"], {}, dump=False)
-    harness = "#define main cudaperf_program_main\n" + HARNESS.read_text()
+    shown = "#pragma GCC visibility push(default)"
+    harness = f"{shown}\n#define main cudaperf_program_main\n{HARNESS.read_text()}"
     try:
         objects = build_objects(
             [("call.c", unit), ("harness.c", harness)],
-            ["-O1", "-w", *_include_flags(task)],
+            ["-O1", "-w", "-ffunction-sections", "-fvisibility=hidden", *_include_flags(task)],
             [Path(s) for s in task.sources],
         )
     except CompileError as error:

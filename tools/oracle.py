@@ -148,9 +148,9 @@ class Oracle:
         folder = Path(self.task.path).resolve().parent
         return build_program(
             [("call.c", unit), ("oracle.c", HARNESS.read_text())],
-            [*flags, "-w", f"-iquote{folder}", *compile_flags(self.task)],
+            [*flags, "-w", "-ffunction-sections", f"-iquote{folder}", *compile_flags(self.task)],
             [Path(s) for s in self.task.sources],
-            ["-lm", *link_flags(self.task), UNDEFINED],
+            ["-lm", *link_flags(self.task), REACHED],
         )
 
     def _run(self, program: Path, case: Case, names: list[str], repeats: int = 1) -> dict[str, np.ndarray]:
@@ -269,8 +269,8 @@ def _quoted(path: str) -> str:
     return path.replace("\\", "\\\\").replace('"', '\\"')
 
 
-UNDEFINED = "-Wl,--unresolved-symbols=ignore-all"
-"""Lets a file link of which other functions need other files: what is never called may be missing."""
+REACHED = "-Wl,--gc-sections"
+"""Leaves out functions that nothing calls, and with them what they would need of other files."""
 
 
 def compile_flags(task: Task) -> list[str]:

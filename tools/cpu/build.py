@@ -113,7 +113,7 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
         return Libraries(Path(), split.needs)
     sanitizers = _CHECKED_PTX if from_ptx else _CHECKED
     device_flags = (*_COMMON, *_DEVICE, *(sanitizers if checked else _PLAIN))
-    host_flags = (*_COMMON, "-O1", "-Wl,-z,defs")
+    host_flags = (*_COMMON, "-O1", "-Wl,-z,defs,--gc-sections")
     key = digest(
         compiler.version, str(base.folder), split.host, split.device, *device_flags, *host_flags, str(from_ptx),
         split.whole.text if split.whole and from_ptx else "",
