@@ -9,11 +9,12 @@ from ...tools.c import ast
 from ...tools.c.ast import declare
 from ...tools.records import FunctionSpec
 from . import flow
+from .callgraph import globals_of, helpers
 from .definitions import definitions
 from .emit import ASSIGNMENT, INDENT, UNARY, Callee, Printer, folded
 from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, is_rows, with_const_elements, wrapped
 from .nest import Nest
-from .plan import Plan, globals_of, helpers
+from .plan import Plan
 from .refusals import Refused
 from .tree import CUDA_FUNCTIONS, RESERVED, Names
 

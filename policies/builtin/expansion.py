@@ -122,7 +122,9 @@ def expanded(nest: ast.For, around: Surroundings, names: Names) -> ast.Block | N
         parts.append(at.declare(copy))
     after: list[ast.Stmt] = []
     elements: list[tuple[ast.Expr, ast.Expr]] = []
-    for filled in _filled(inner, {n for n, v in mentioned.items() if v.type.element is not None}, own):
+    elsewhere = flow.names_in([s for s in body if not isinstance(s, ast.For)]).keys()
+    arrays = {n for n, v in mentioned.items() if v.type.element is not None}
+    for filled in _filled(inner, arrays - elsewhere, own):
         copy, place = _array_of(
             at, loops, names.fresh(f"{filled.array.name}_of_each"), filled.element.type, filled.length
         )
@@ -176,7 +178,13 @@ def _filled(inner: list[ast.For], arrays: set[str], changing: set[str]) -> list[
         lengths = {ast.declare(loop.type, "") for loop, _ in walks}
         alike = all(same(loop.bound, first.bound) and loop.inclusive == first.inclusive for loop, _ in walks)
         begins = isinstance(first.first, ast.Literal) and first.first.value == 0
-        if not alike or len(lengths) != 1 or not begins or changing & flow.names_in([first.bound]).keys():
+        if (
+            first.statement not in inner
+            or not alike
+            or len(lengths) != 1
+            or not begins
+            or changing & flow.names_in([first.bound]).keys()
+        ):
             continue
         start = statements_of(first.statement.body)[0]
         match start:

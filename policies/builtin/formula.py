@@ -33,6 +33,18 @@ class Formula:
         own = self.polynomial.names if self.polynomial is not None else frozenset()
         return own.union(*(p.names for p in self.parts))
 
+    def without(self, names: frozenset[str] | set[str]) -> Formula:
+        """What is left where nothing is known of some names."""
+        if self.polynomial is not None:
+            return ANY if self.polynomial.names & names else self
+        parts = [part.without(names) for part in self.parts]
+        if self.kind == "or":
+            return ANY if any(p.kind == "any" for p in parts) else Formula("or", parts=tuple(parts))
+        result = ANY
+        for part in parts:
+            result &= part
+        return result
+
     def text(self, spelled: Callable[[Polynomial], str | None]) -> str:
         """The formula in isl's notation; `spelled` gives a polynomial's text, None where it is not linear."""
         if self.kind == "any":

@@ -17,6 +17,9 @@ from ...tools.c import ast
 from ...tools.records import FunctionSpec
 from . import flow, pointers
 from .allocation import with_local_arrays
+from .build import At
+from .callgraph import called_by, globals_of
+from .cost import Cost, cost
 from .decisive import DECISIVE
 from .expansion import expanded, snapshot
 from .flatten import flattened
@@ -32,7 +35,7 @@ from .refusals import Refused, loop_at
 from .reschedule import rescheduled
 from .scan import carried_element
 from .teams import with_team
-from .tree import INT, RESERVED, Names, rebuild, root_of, unshadowed
+from .tree import RESERVED, Names, only_read, rebuild, unshadowed
 
 # How many rewritings of a loop may stand on one another.
 DEEPEST = 4
@@ -188,16 +191,8 @@ class _Planner:
         nodes = list(ast.walk(statement))
         if any(isinstance(n, ast.For | ast.While | ast.Jump | ast.Return) for n in nodes):
             return False
-        place = statement.place
-        variable = ast.Name(self.names.fresh("once"), "local", INT, place)
-        zero, one = (ast.Literal(n, str(n), INT, place) for n in (0, 1))
-        loop = ast.For(
-            init=ast.Declare((ast.Variable(variable.name, INT, place, zero),), place),
-            condition=ast.Binary("<", variable, one, INT, place),
-            step=ast.Step("++", False, variable, INT, place),
-            body=ast.Block((statement,), place),
-            place=place,
-        )
+        at = At(statement.place)
+        loop = at.count(at.name(self.names.fresh("once")), at.number(1), statement)
         try:
             nest = parallel_nest(loop, self.surroundings(states))
         except Refused:
@@ -215,11 +210,11 @@ class _Planner:
         if statement in self.serial:
             return self.as_written(statement, states)
         start = self.plan
-        choices: list[tuple[Cost, Plan]] = []
+        choices: list[tuple[Cost, Plan, States]] = []
         refusal: Refused | None = None
         try:
             after = self.attempt(start, partial(self.as_written, statement, states))
-            choices.append((_cost(start, self.plan), self.plan))
+            choices.append((_cost(start, self.plan), self.plan, after))
         except Refused as refused:
             refusal = refused
         written = choices[0][0] if choices else None
@@ -234,7 +229,7 @@ class _Planner:
                 finally:
                     self.keeps_order, self.expands = False, expands
                 self.plan.rewritten[statement] = block
-                choices.append((_cost(start, self.plan), self.plan))
+                choices.append((_cost(start, self.plan), self.plan, after))
         if not choices and self.idioms < DEEPEST:
             self.idioms += 1
             for block in self.rewritings(statement, states):
@@ -250,7 +245,7 @@ class _Planner:
             self.plan = start
             assert refusal is not None
             raise refusal
-        _, self.plan = min(choices, key=lambda choice: choice[0])
+        _, self.plan, after = min(choices, key=lambda choice: choice[0])
         return after
 
     def orders(self, statement: ast.For, states: States, *, ported: bool) -> Iterator[tuple[ast.Block, bool]]:
@@ -313,14 +308,14 @@ class _Planner:
         reason = None
         if isinstance(statement, ast.For):
             try:
-                nest = parallel_nest(statement, self.surroundings(states))
                 around = self.surroundings(states)
+                nest = parallel_nest(statement, around)
                 if nest.atomic and (
                     promoted(statement, around.overlap, self.names) or guarded(statement, around, self.names)
                 ):
                     message = f"iterations of the {loop_at(statement.place)} may update the same element"
                     raise Refused("loop-carried-dependence", message, statement.place)
-                self.plan.nests[statement] = with_team(nest, self.surroundings(states))
+                self.plan.nests[statement] = with_team(nest, around)
                 self.plan.depths[statement] = self.loops
             except Refused as refusal:
                 reason = refusal
@@ -394,7 +389,7 @@ class _Planner:
             if variable.type.kind == "other" or (variable.type.kind == "struct" and not variable.type.fields):
                 raise Refused("construct", f"{variable.name} has a type that is not translated", place)
             return
-        if variable.init is not None and _only_read(variable.name, self.plan.function.body):
+        if variable.init is not None and only_read(variable.name, self.plan.function.body):
             self.plan.tables[variable.name] = variable
             return
         if variable.static:
@@ -434,7 +429,7 @@ class _Planner:
     def moves_arrays(self, call: ast.Call) -> bool:
         """Whether a copy or fill is of arrays on the device."""
         pointers_ = call.arguments[: 2 if call.function == "memcpy" else 1]
-        roots = [_pointed(p) for p in pointers_]
+        roots = [pointers.pointed(p) for p in pointers_]
         return all(r is not None and r not in self.plan.tables for r in roots)
 
     def return_from_device(self, nest: Nest, statement: ast.Return) -> None:
@@ -453,6 +448,11 @@ class _Planner:
             self.plan.returned[nest.statement] = statement
 
 
+def _cost(before: Plan, after: Plan) -> Cost:
+    made = {s: n for s, n in after.nests.items() if s not in before.nests}
+    return cost(made, after.depths, after.single)
+
+
 def _made(block: ast.Block | None) -> tuple[ast.Block, ...]:
     return () if block is None else (block,)
 
@@ -460,69 +460,6 @@ def _made(block: ast.Block | None) -> tuple[ast.Block, ...]:
 def _variables(function: ast.Function) -> Iterable[str]:
     body = [function.body]
     return (*(p.name for p in function.parameters), *flow.names_in(body), *flow.declared_in(body))
-
-
-Cost = tuple[float, float, int]
-
-
-def _cost(before: Plan, after: Plan) -> Cost:
-    """How many loops around the innermost statements run one after the other, on average; how many of those on the
-    host; and how many kernels there are."""
-    made = {s: n for s, n in after.nests.items() if s not in before.nests}
-    paths = []
-    for statement, nest in made.items():
-        launches = after.depths[statement]
-        for inside in _loop_depths(nest.body):
-            serial = launches + len(nest.inner) + inside
-            parallel = 0 if statement in after.single else len(nest.loops)
-            paths.append((serial + parallel, serial, launches))
-    most = max((total for total, _, _ in paths), default=0)
-    hot = [(serial, launches) for total, serial, launches in paths if total == most]
-    ways = max(len(hot), 1)
-    return sum(s for s, _ in hot) / ways, sum(n for _, n in hot) / ways, len(made)
-
-
-def _loop_depths(body: Iterable[ast.Stmt], depth: int = 0) -> list[int]:
-    """How deep each innermost loop of a body lies in it; the body itself counts as one where it has no loop."""
-    found = []
-    for node in body:
-        if isinstance(node, ast.For | ast.While):
-            found += _loop_depths((node.body,), depth + 1)
-        else:
-            inner = [c for c in ast.children(node) if isinstance(c, ast.Stmt)]
-            if any(isinstance(n, ast.For | ast.While) for c in inner for n in ast.walk(c)):
-                found += _loop_depths(inner, depth)
-    return found or [depth]
-
-
-def globals_of(unit: ast.Unit, function: str) -> dict[str, ast.Name]:
-    """The global variables that a function and those that it calls mention."""
-    bodies = [unit.functions[f].body for f in (function, *called_by(unit, function))]
-    return {k: n for k, n in flow.names_in(bodies).items() if n.scope == "global"}
-
-
-def called_by(unit: ast.Unit, function: str) -> tuple[str, ...]:
-    """The functions of this file that a function calls, directly or not, callees first."""
-    found: dict[str, None] = {}
-
-    def visit(name: str) -> None:
-        for node in ast.walk(unit.functions[name].body):
-            if isinstance(node, ast.Call) and node.function in unit.functions and node.function not in found:
-                found[node.function] = None
-                visit(node.function)
-                found[node.function] = found.pop(node.function)
-
-    visit(function)
-    return tuple(found)
-
-
-def helpers(unit: ast.Unit, bodies: Iterable[ast.Stmt]) -> tuple[str, ...]:
-    """The functions of this file that some statements call, directly or not, callees first."""
-    found: dict[str, None] = {}
-    for node in (n for b in bodies for n in ast.walk(b)):
-        if isinstance(node, ast.Call) and node.function in unit.functions:
-            found.update(dict.fromkeys((*called_by(unit, node.function), node.function)))
-    return tuple(found)
 
 
 def _jumps(node: ast.Stmt | ast.Expr) -> bool:
@@ -552,39 +489,3 @@ def _touches_memory(statement: ast.Stmt) -> bool:
         or (isinstance(n, ast.Member) and n.arrow)
         for n in ast.walk(statement)
     )
-
-
-def _only_read(name: str, body: ast.Stmt) -> bool:
-    """Whether a local array is only ever subscripted and read."""
-
-    def reads(node: ast.Stmt | ast.Expr) -> bool:
-        match node:
-            case ast.Name(name=mentioned):
-                return mentioned != name
-            case ast.Subscript():
-                base: ast.Expr = node
-                indices = []
-                while isinstance(base, ast.Subscript):
-                    indices.append(base.index)
-                    base = base.base
-                if isinstance(base, ast.Name) and base.name == name:
-                    return node.type.scalar and all(map(reads, indices))
-            case ast.Assign(target=target) | ast.Step(target=target) | ast.Unary(op="&", operand=target):
-                if name in flow.names_in([target]) and root_of(target) == name:
-                    return False
-        return all(map(reads, ast.children(node)))
-
-    return reads(body)
-
-
-def _pointed(pointer: ast.Expr) -> str | None:
-    """The variable that a pointer is derived from by arithmetic and subscripts; None where it is another."""
-    match pointer:
-        case ast.Cast(operand=inner) | ast.Binary(op="+" | "-", left=inner):
-            return _pointed(inner)
-        case ast.Unary(op="&", operand=ast.Subscript() as inner):
-            return root_of(inner)
-        case ast.Name() | ast.Subscript() if pointer.type.element is not None:
-            return root_of(pointer)
-        case _:
-            return None

@@ -12,6 +12,7 @@ from typing import Literal as OneOf
 
 from ...tools.c import ast
 from .refusals import Refused
+from .tree import root_of
 
 MOST_STATES = 64
 
@@ -170,3 +171,16 @@ def _bounded(states: States, statement: ast.Stmt) -> States:
     if len(states) > MOST_STATES:
         raise Refused("construct", "the pointers have too many possible values", statement.place)
     return states
+
+
+def pointed(pointer: ast.Expr) -> str | None:
+    """The variable that a pointer is derived from by arithmetic and subscripts; None where it is another."""
+    match pointer:
+        case ast.Cast(operand=inner) | ast.Binary(op="+" | "-", left=inner):
+            return pointed(inner)
+        case ast.Unary(op="&", operand=ast.Subscript() as inner):
+            return root_of(inner)
+        case ast.Name() | ast.Subscript() if pointer.type.element is not None:
+            return root_of(pointer)
+        case _:
+            return None

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -111,11 +112,17 @@ def reads_of_the_past(nest: ast.For, around: Surroundings) -> list[ast.Expr]:
             n.target for s in statement.body for n in ast.walk(s) if isinstance(n, ast.Assign | ast.Step)
         }
         for read in (a for a in statement.accesses if a.kind == "read" and a.location.root in written):
-            fresh = read.expression not in targets and not any(
-                tester.satisfiable(text)
+            texts = [
+                text
                 for first in statements
-                for text in _meetings(tester, first, statement, around.overlap, "write", read)
-            )
+                for text in _meetings(
+                    tester, first, statement, around.overlap, "write", read, _order(tester, first, statement)
+                )
+            ]
+            if len(statement.body) > 1 or not isinstance(statement.body[0], ast.Evaluate):
+                same_instance = _equal(tester, statement) or "true"
+                texts += _meetings(tester, statement, statement, around.overlap, "write", read, same_instance)
+            fresh = read.expression not in targets and not any(map(tester.satisfiable, texts))
             (past if fresh else present).append(read.expression)
     return [p for p in past if not any(same(p, q) for q in present)]
 
@@ -165,9 +172,20 @@ class _Collector:
             domain &= comparison(">=" if loop.step > 0 else "<=", variable, first)
         outer = (*self.around.outer, *loops)
         found = accesses_of(outer, (), body, self.around.functions, self.around.given)
-        accesses = tuple({(a.location, a.kind, a.domain): a for a in found}.values())
+        known = [_known(a) for a in found]
+        accesses = tuple({(a.location, a.kind, a.domain): a for a in known}.values())
         name = f"S{len(self.statements)}"
         self.statements.append(Statement(name, body, loops, position, accesses, domain))
+
+
+def _known(access: Access) -> Access:
+    """The access under what is known for certain of when it happens. Raises NotAffine where its place is not known."""
+    inner = {name for name, _ in access.inner}
+    steps = (s.names for s in access.location.steps if not isinstance(s, str))
+    if any(n.startswith("?") for n in frozenset().union(*steps) - inner):
+        raise NotAffine
+    unknown = {n for n in access.domain.names if n.startswith("?")} - inner
+    return dataclasses.replace(access, domain=access.domain.without(unknown)) if unknown else access
 
 
 def _variable(loop: Loop) -> Polynomial:
@@ -235,17 +253,25 @@ def _dependences(tester: Tester, first: Statement, second: Statement, overlap: O
     for other in second.accesses:
         kinds = ("read", "write") if other.kind == "write" else ("write",)
         for kind in kinds:
-            for text in _meetings(tester, first, second, overlap, kind, other):
+            for text in _meetings(tester, first, second, overlap, kind, other, _order(tester, first, second)):
                 unknown = sorted(n for n in tester.spelled_in(text) if "_u" in n)
                 some = f"exists ({', '.join(unknown)} : {text})" if unknown else text
                 yield f"{_tuple(tester, first, 'a')} -> {_tuple(tester, second, 'b')} : {some}"
 
 
 def _meetings(
-    tester: Tester, first: Statement, second: Statement, overlap: Overlap, kind: str, other: Access
+    tester: Tester,
+    first: Statement,
+    second: Statement,
+    overlap: Overlap,
+    kind: str,
+    other: Access,
+    order: str | None,
 ) -> Iterator[str]:
-    """When an access of some kind in an instance of one statement meets another's in a later instance of the second."""
-    order = _order(tester, first, second)
+    """When an access of some kind in an instance of one statement meets another's in an instance of the second.
+
+    `order` says how the two instances follow each other; None: they do not.
+    """
     if order is None:
         return
     domains = [s.domain.text(_exact(tester.speller(i))) for s, i in ((first, "a"), (second, "b"))]
@@ -259,6 +285,12 @@ def _meetings(
         conditions = [*domains, f"({order})", *equalities]
         conditions += [f"({x.domain.text(tester.speller(i))})" for x, i in ((one, "a"), (other, "b"))]
         yield " and ".join(conditions)
+
+
+def _equal(tester: Tester, statement: Statement) -> str:
+    """When two instances of a statement are the same."""
+    names = [loop.variable for loop in statement.loops]
+    return " and ".join(f"{tester.spelled_name(n, 'a')} = {tester.spelled_name(n, 'b')}" for n in names)
 
 
 def _order(tester: Tester, first: Statement, second: Statement) -> str | None:

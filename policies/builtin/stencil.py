@@ -62,7 +62,14 @@ def is_stencil(nest: Nest) -> bool:
 
 def tiles(nest: Nest) -> tuple[Tile, ...]:
     """The arrays of a nest that can be read through shared memory; none where the nest has another form."""
-    if nest.reductions or nest.atomic or nest.inner or len(nest.loops) > len(BLOCKS) or _continues(nest.body):
+    if (
+        nest.reductions
+        or nest.scans
+        or nest.atomic
+        or nest.inner
+        or len(nest.loops) > len(BLOCKS)
+        or _continues(nest.body)
+    ):
         return ()
     if any(loop.step != 1 for loop in nest.loops):
         return ()

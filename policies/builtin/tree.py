@@ -1,4 +1,4 @@
-"""Rebuilding syntax trees, and giving every variable of a function a name of its own that C++ accepts."""
+"""Rebuilding and comparing syntax trees, and giving every variable of a function a name that C++ accepts."""
 
 from __future__ import annotations
 
@@ -169,3 +169,26 @@ def root_of(expression: ast.Expr) -> str | None:
     while isinstance(expression, ast.Subscript | ast.Member):
         expression = expression.base
     return expression.name if isinstance(expression, ast.Name) else None
+
+
+def only_read(name: str, body: ast.Stmt) -> bool:
+    """Whether a local array is only ever subscripted and read."""
+
+    def reads(node: ast.Stmt | ast.Expr) -> bool:
+        match node:
+            case ast.Name(name=mentioned):
+                return mentioned != name
+            case ast.Subscript():
+                base: ast.Expr = node
+                indices = []
+                while isinstance(base, ast.Subscript):
+                    indices.append(base.index)
+                    base = base.base
+                if isinstance(base, ast.Name) and base.name == name:
+                    return node.type.scalar and all(map(reads, indices))
+            case ast.Assign(target=target) | ast.Step(target=target) | ast.Unary(op="&", operand=target):
+                if root_of(target) == name:
+                    return False
+        return all(map(reads, ast.children(node)))
+
+    return reads(body)

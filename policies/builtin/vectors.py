@@ -53,7 +53,7 @@ def is_vectorizable(nest: Nest) -> bool:
 
 def vectored(nest: Nest) -> tuple[Vectored, ...]:
     """The arrays that a nest walks through, element i in iteration i; none where it has another form."""
-    if len(nest.loops) != 1 or nest.inner or nest.atomic or nest.overlapping:
+    if len(nest.loops) != 1 or nest.inner or nest.atomic or nest.scans or nest.overlapping:
         return ()
     loop = nest.loops[0]
     first = from_expr(loop.first)

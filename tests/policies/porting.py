@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from cudaperf_agent.policies.builtin.callgraph import globals_of
 from cudaperf_agent.policies.builtin.candidate import assemble
-from cudaperf_agent.policies.builtin.plan import globals_of, plan
+from cudaperf_agent.policies.builtin.plan import plan
 from cudaperf_agent.policies.builtin.refusals import Refused
 from cudaperf_agent.policies.builtin.strategies import STRATEGIES, written_with
 from cudaperf_agent.policies.builtin.tree import RESERVED

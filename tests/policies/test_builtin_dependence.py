@@ -196,4 +196,4 @@ def test_honest_twin_is_parallel(name):
 def test_what_is_overwritten_later_is_read_from_a_copy():
     source = """typedef struct { float a, b; } P;
         void f(int n, P *p) { for (int i = 0; i < n - 1; i++) p[i].a = p[i + 1].a; }"""
-    assert "p[i].a = p_before[i];" in kernels(source)
+    assert "p[i].a = p_before[(long)i];" in kernels(source)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from porting import compare
+from porting import compare, unit_of
 
 N = 1037
 rng = np.random.default_rng(1)
@@ -196,3 +196,20 @@ CASES = {
 def test_port_does_what_the_original_does(name):
     source, values = CASES[name]
     compare(source, values, strategies=("naive",), tolerance=1e-6)
+
+
+def test_switch():
+    source = """enum K { A, B, C };
+        static float g(int k, float v) { switch (k) { case 0: return v; case 1: { v = v * 2; break; }
+        case 7: case 8: v -= 1; break; default: return -v; } return v + 1; }
+        void f(int n, const int *op, float *x) { for (int i = 0; i < n; i++) { x[i] = g(op[i], x[i]); int k = op[i] % 3;
+        switch (k++) { case A: x[i] += k; break; case B: x[i] *= 2; break; case C: break; } } }"""
+    op = np.arange(40, dtype=np.int32) % 10
+    compare(source, {"n": 40, "op": op, "x": np.arange(40, dtype=np.float32)}, strategies=("naive",))
+
+
+@pytest.mark.parametrize("arm", ["x[i] = 1;", "if (x[i] > 0) break; x[i] = 2; break;"])
+def test_switch_that_is_no_choice_is_refused(arm):
+    source = f"""void f(int n, const int *op, float *x) {{ for (int i = 0; i < n; i++)
+        switch (op[i]) {{ case 1: {arm} case 2: x[i] = 3; }} }}"""
+    assert "switch statement that falls through" in unit_of(source).unsupported["f"][0]

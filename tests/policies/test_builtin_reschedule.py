@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from porting import Refused, compare, kernels
 
@@ -71,6 +71,13 @@ REORDERED = {
     "symmetric product": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i < n; i++)
            for (int j = 0; j < n; j++) { double t = 0; for (int k = 0; k < i; k++) { a[k][j] += s[i][j] * s[i][k];
            t += s[k][j] * s[i][k]; } a[i][j] = a[i][j] * 2 + s[i][j] + t; } }""",
+    "rows that every iteration fills": """void f(int n, const double s[24][24], double a[24][24]) {
+           double t[24] = {0}; for (int r = 1; r < n; r++) { for (int p = 0; p < n; p++) { t[p] = 0;
+           for (int k = 0; k < n; k++) t[p] += a[r][k] * s[k][p]; } for (int p = 0; p < n; p++) a[r][p] = t[p]; } }""",
+    "rows that some iterations fill": """void f(int n, const double s[24][24], double a[24][24]) {
+           double t[24] = {0}; for (int r = 1; r < n; r++) { if (s[r][0] > 0)
+           for (int p = 0; p < n; p++) t[p] = a[r][p];
+           for (int p = 0; p < n; p++) a[r][p] = t[p] + 1; } }""",
     "element between the loops": """void f(int n, double a[24][24]) { for (int k = 0; k < n; k++) { a[k][k] =
            a[k][k] * 0.5;
            for (int j = k + 1; j < n; j++) a[k][j] -= a[k][k]; for (int i = k + 1; i < n; i++) a[i][k] +=
@@ -126,6 +133,12 @@ def nests(draw) -> str:
     return f"void f(int n, double a[12][12]) {{ {level(0)} }}"
 
 
+# A read that its own statement has written to just before.
+WRITTEN_BEFORE = """void f(int n, double a[12][12]) { for (int i = 1; i < n; i++) {
+    a[i][i + 1] += a[i][i] * 0.5; for (int j = i + 1; j < n; j++) a[1][i + 1] = a[j][j] * 0.5 + a[j - 1][j]; } }"""
+
+
+@example(WRITTEN_BEFORE, 3)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(nests(), st.sampled_from([2, 3, 9]))
 def test_random_nest_in_place_does_what_the_original_does(source, n):

@@ -153,7 +153,7 @@ EACH = "for (int i = 0; i < n; i++)"
             "'s.p' is not supported",
         ),
         (
-            f"void f(int n, float *x) {{ {EACH} {{ switch (n) {{ default: x[0] = 1; }} }} }}",
+            f"void f(int n, float *x) {{ {EACH} {{ switch (n) {{ case 1: x[0] = 1; default: ; }} }} }}",
             "yet: switch statement",
         ),
         (f"void f(int n, long double *x) {{ {EACH} x[i] = 1; }}", "not supported yet: long double"),

@@ -120,7 +120,10 @@ def test_structs_carry_their_layout() -> None:
 @pytest.mark.parametrize(
     ("statement", "construct"),
     [
-        ("switch (n) { case 1: break; }", "switch statement"),
+        (
+            "switch (n) { case 1: n = 2; case 3: break; }",
+            "switch statement that falls through, or is left in the middle of an arm",
+        ),
         ("goto end; end: n = 1;", "goto"),
         ('__asm__("nop");', "inline assembly"),
         ("n = ({ 3; });", "statement expression"),

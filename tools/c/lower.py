@@ -17,9 +17,10 @@ from clang.cindex import Cursor, CursorKind, TypeKind
 from . import ast
 from .ast import CType, Place
 from .libclang import binary_operator, evaluate, initializer, type_kind, unary_operator
+from .switch import FallsThrough, chain
 
 UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
-    CursorKind.SWITCH_STMT: "switch statement",
+    CursorKind.SWITCH_STMT: "switch statement that falls through, or is left in the middle of an arm",
     CursorKind.GOTO_STMT: "goto",
     CursorKind.INDIRECT_GOTO_STMT: "goto",
     CursorKind.LABEL_STMT: "label",
@@ -308,6 +309,11 @@ class _Lowering:
                 return ast.While(self.expression(children[0]), self.statement(children[1]), False, place)
             case CursorKind.DO_STMT:
                 return ast.While(self.expression(children[1]), self.statement(children[0]), True, place)
+            case CursorKind.SWITCH_STMT:
+                try:
+                    return chain(cursor, self.statement, self.expression, place)
+                except FallsThrough:
+                    raise _Unsupported(cursor.kind, cursor) from None
             case CursorKind.RETURN_STMT:
                 return ast.Return(self.expression(children[0]) if children else None, place)
             case CursorKind.BREAK_STMT:
