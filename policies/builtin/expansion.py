@@ -15,10 +15,9 @@ from .loops import Loop, counted, statements_of
 from .nest import Surroundings
 from .polyhedra import NotAffine, reads_of_the_past
 from .refusals import Refused
-from .tree import INT, Names, rebuild, same, substituted
+from .tree import INT, LONG, Names, rebuild, same, substituted
 
 MOST_LOOPS = 2
-_LONG = ast.CType("int", "long", 8)
 
 
 def snapshot(nest: ast.For, around: Surroundings, names: Names) -> ast.Block | None:
@@ -286,11 +285,11 @@ def _array_of(
         end = at.binary("+", loop.bound, at.number(1)) if loop.inclusive else loop.bound
         trips: ast.Expr = at.binary("-", end, loop.first)
         if loop is loops[0]:
-            trips = ast.Cast(trips, _LONG, at.place)
+            trips = ast.Cast(trips, LONG, at.place)
         count, place = at.binary("*", count, trips), at.binary("*", place, trips)
         trip = at.binary("-", at.name(loop.variable, loop.type), loop.first)
         if loop is loops[0]:
-            trip = ast.Cast(trip, _LONG, at.place)
+            trip = ast.Cast(trip, LONG, at.place)
         place = at.binary("+", place, trip)
         one = ast.Binary(loop.comparison, loop.first, loop.bound, loop.type, at.place)
         runs = one if runs is None else at.binary("&&", runs, one)

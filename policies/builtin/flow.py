@@ -35,6 +35,16 @@ def _owner(target: ast.Expr) -> str | None:
     return target.name if isinstance(target, ast.Name) and target.type.kind == "struct" else None
 
 
+def certain(expression: ast.Expr) -> list[ast.Expr]:
+    """The parts of an expression that are evaluated whatever their values."""
+    match expression:
+        case ast.Binary(op="&&" | "||", left=left) | ast.Conditional(condition=left):
+            return [expression, *certain(left)]
+        case _:
+            inner = (c for c in ast.children(expression) if isinstance(c, ast.Expr))
+            return [expression, *(p for c in inner for p in certain(c))]
+
+
 def names_in(nodes: Iterable[ast.Expr | ast.Stmt]) -> dict[str, ast.Name]:
     """The variables that the code mentions, in order of appearance; enumerators are not variables."""
     found: dict[str, ast.Name] = {}

@@ -15,9 +15,7 @@ from ...tools.c import ast
 from . import flow
 from .build import At
 from .loops import Loop, counted, statements_of
-from .tree import INT, Names, rebuild
-
-_LONG = ast.CType("int", "long", 8, True)
+from .tree import INT, LONG, Names, rebuild
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +54,7 @@ def straightened(
     changed = flow.written(body) | flow.declared_in(body).keys()
     if trips is None or not changed.isdisjoint(flow.names_in([trips]).keys() - moving.keys()):
         return None
-    counter = at.name(names.fresh("t"), INT if trips.type.spelling == "int" else _LONG)
+    counter = at.name(names.fresh("t"), INT if trips.type.spelling == "int" else LONG)
     declared = flow.declared_in(first).keys()
     live = [i for n, i in moving.items() if n not in declared and live_after(n)]
     bound: ast.Expr = trips
@@ -127,7 +125,7 @@ def _trips(at: At, condition: ast.Expr, moving: dict[str, _Induction], *, after:
             ):
                 return None
             ends = (right, left) if by > 0 else (left, right)
-            type = _LONG if left.type.element is not None else left.type
+            type = LONG if left.type.element is not None else left.type
             distance = ast.Binary("-", ends[0], ends[1], type, at.place)
             return at.binary("+", distance, at.number(1)) if op.endswith("=") and op != "!=" else distance
         case _:
@@ -141,7 +139,7 @@ def _inductions(body: Sequence[ast.Stmt]) -> dict[str, _Induction]:
     for where, statement in enumerate(body):
         if not isinstance(statement, ast.Evaluate):
             continue
-        for update in _certain(statement.expression):
+        for update in flow.certain(statement.expression):
             move = _move(update)
             if move is None:
                 continue
@@ -170,16 +168,6 @@ def _writes(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
             return (name,)
         case _:
             return ()
-
-
-def _certain(expression: ast.Expr) -> list[ast.Expr]:
-    """The parts of an expression that are evaluated whatever their values."""
-    match expression:
-        case ast.Binary(op="&&" | "||", left=left) | ast.Conditional(condition=left):
-            return [expression, *_certain(left)]
-        case _:
-            inner = (c for c in ast.children(expression) if isinstance(c, ast.Expr))
-            return [expression, *(p for c in inner for p in _certain(c))]
 
 
 def _move(update: ast.Expr) -> tuple[ast.Name, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
@@ -152,3 +153,27 @@ def break_in(body: tuple[ast.Stmt, ...]) -> ast.Jump | None:
         if found is not None:
             return found
     return None
+
+
+def continues(body: Iterable[ast.Stmt]) -> bool:
+    """Whether a ``continue`` belongs to the loop whose body this is."""
+    for statement in body:
+        match statement:
+            case ast.Jump(kind="continue"):
+                return True
+            case ast.For() | ast.While():
+                continue
+        if continues(c for c in ast.children(statement) if isinstance(c, ast.Stmt)):
+            return True
+    return False
+
+
+def jumps(node: ast.Stmt | ast.Expr) -> bool:
+    """Whether a ``break`` or ``continue`` leaves the node."""
+    match node:
+        case ast.Jump():
+            return True
+        case ast.For() | ast.While():
+            return False
+        case _:
+            return any(map(jumps, ast.children(node)))

@@ -12,7 +12,7 @@ from .accesses import accesses_of
 from .box import boxed, is_iteration
 from .dependence import Conflict, Overlap, conflicts
 from .emit import Printer
-from .loops import Loop, break_in, counted, declaring, statements_of
+from .loops import Loop, break_in, counted, declaring, jumps, statements_of
 from .mathematics import is_library_function
 from .reduction import Reduction, reduction_of
 from .refusals import Refused, loop_at
@@ -72,10 +72,7 @@ class Surroundings:
 
 def parallel_nest(statement: ast.For, around: Surroundings) -> Nest:
     """The nest that starts at a loop, with as many parallel loops as can be had; Refused where there are none."""
-    loop = counted(statement)
-    if isinstance(loop, str):
-        raise Refused("irregular-loop", f"{loop_at(statement.place)} {loop}", statement.place)
-    _check_exits(statement)
+    loop = _regular(statement)
     loops, bodies = _perfect(loop)
     refusals = []
     for depth in range(len(loops), 0, -1):
@@ -88,11 +85,17 @@ def parallel_nest(statement: ast.For, around: Surroundings) -> Nest:
 
 def shared_loop(statement: ast.For, around: Surroundings) -> Nest:
     """The nest of one loop alone, whatever stands inside it; Refused where its iterations are not independent."""
+    loop = _regular(statement)
+    return _nest(statement, [loop], statements_of(statement.body), around)
+
+
+def _regular(statement: ast.For) -> Loop:
+    """The loop as a counted one that nothing returns from. Raises Refused."""
     loop = counted(statement)
     if isinstance(loop, str):
         raise Refused("irregular-loop", f"{loop_at(statement.place)} {loop}", statement.place)
     _check_exits(statement)
-    return _nest(statement, [loop], statements_of(statement.body), around)
+    return loop
 
 
 def _check_exits(statement: ast.For) -> None:
@@ -151,7 +154,7 @@ def _nest(statement: ast.For, loops: list[Loop], body: tuple[ast.Stmt, ...], aro
             message = f"{loop.variable} is read after the {loop_at(loop.place)}"
             raise Refused("scalar-live-out", message, loop.place)
     private, reductions, scans = _scalars(statement, body, around)
-    if scans and (len(loops) > 1 or _skips(body)):
+    if scans and (len(loops) > 1 or any(map(jumps, body))):
         raise _carries(statement, scans[0].name)
     accesses = accesses_of(around.outer, tuple(loops), body, around.functions, around.given)
     _check_prologue(loops, accesses, around)
@@ -227,19 +230,6 @@ def _scalars(
 def _carries(statement: ast.For, name: str) -> Refused:
     message = f"{loop_at(statement.place)} carries {name} from one iteration to the next"
     return Refused("carried-scalar", message, statement.place)
-
-
-def _skips(body: tuple[ast.Stmt, ...]) -> bool:
-    """Whether a ``continue`` leaves an iteration before its end."""
-    for statement in body:
-        match statement:
-            case ast.Jump():
-                return True
-            case ast.For() | ast.While():
-                continue
-        if _skips(tuple(c for c in ast.children(statement) if isinstance(c, ast.Stmt))):
-            return True
-    return False
 
 
 def _check_prologue(loops: list[Loop], accesses: tuple[Access, ...], around: Surroundings) -> None:

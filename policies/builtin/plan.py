@@ -26,7 +26,7 @@ from .flatten import flattened
 from .guards import guarded
 from .induction import straightened
 from .inline import inlined
-from .loops import Loop, counted
+from .loops import Loop, counted, jumps
 from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
 from .pointers import States
@@ -375,7 +375,7 @@ class _Planner:
             use = flow.Use(name, nodes, assigned)
             if use.exposed:
                 return True
-            if not any(_jumps(n) for n in nodes):
+            if not any(jumps(n) for n in nodes):
                 assigned = use.assigned
         return False
 
@@ -460,17 +460,6 @@ def _made(block: ast.Block | None) -> tuple[ast.Block, ...]:
 def _variables(function: ast.Function) -> Iterable[str]:
     body = [function.body]
     return (*(p.name for p in function.parameters), *flow.names_in(body), *flow.declared_in(body))
-
-
-def _jumps(node: ast.Stmt | ast.Expr) -> bool:
-    """Whether a ``break`` or ``continue`` leaves the node."""
-    match node:
-        case ast.Jump():
-            return True
-        case ast.For() | ast.While():
-            return False
-        case _:
-            return any(_jumps(c) for c in ast.children(node))
 
 
 def _indexes(statement: ast.For | ast.While) -> bool:

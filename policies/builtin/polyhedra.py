@@ -18,7 +18,7 @@ from . import flow
 from .accesses import accesses_of, integer_value
 from .dependence import Overlap, Tester
 from .formula import ANY, Formula, comparison
-from .loops import Loop, break_in, counted, statements_of
+from .loops import Loop, break_in, continues, counted, statements_of
 from .nest import Surroundings
 from .symbolic import Access
 from .tree import same
@@ -62,14 +62,7 @@ class Model:
 
 def model(nest: ast.For, around: Surroundings, depth: int) -> Model:
     """The model of a nest; loops at `depth` and below stay whole, as parts of statements. Raises NotAffine."""
-    collector = _Collector(around, depth)
-    collector.loop(nest, (), (0,))
-    statements = tuple(collector.statements)
-    if len(statements) > MOST_STATEMENTS:
-        raise NotAffine
-    _check_scalars(nest, statements, around)
-    loops = tuple(dict.fromkeys(loop.variable for s in statements for loop in s.loops))
-    tester = Tester(loops, tuple(a for s in statements for a in s.accesses))
+    statements, tester = _collected(nest, around, depth)
     domains = [f"{_tuple(tester, s, 'a')} : {s.domain.text(_exact(tester.speller('a')))}" for s in statements]
     relations = [
         relation
@@ -96,14 +89,7 @@ def reads_of_the_past(nest: ast.For, around: Surroundings) -> list[ast.Expr]:
 
     Raises NotAffine where the nest has no exact model.
     """
-    collector = _Collector(around, MOST_STATEMENTS)
-    collector.loop(nest, (), (0,))
-    statements = tuple(collector.statements)
-    if len(statements) > MOST_STATEMENTS:
-        raise NotAffine
-    _check_scalars(nest, statements, around)
-    loops = tuple(dict.fromkeys(loop.variable for s in statements for loop in s.loops))
-    tester = Tester(loops, tuple(a for s in statements for a in s.accesses))
+    statements, tester = _collected(nest, around, MOST_STATEMENTS)
     written = {a.location.root for s in statements for a in s.accesses if a.kind == "write"}
     past: list[ast.Expr] = []
     present: list[ast.Expr] = []
@@ -125,6 +111,19 @@ def reads_of_the_past(nest: ast.For, around: Surroundings) -> list[ast.Expr]:
             fresh = read.expression not in targets and not any(map(tester.satisfiable, texts))
             (past if fresh else present).append(read.expression)
     return [p for p in past if not any(same(p, q) for q in present)]
+
+
+def _collected(nest: ast.For, around: Surroundings, depth: int) -> tuple[tuple[Statement, ...], Tester]:
+    """The statements of a nest, and what asks isl about them."""
+    collector = _Collector(around, depth)
+    collector.loop(nest, (), (0,))
+    statements = tuple(collector.statements)
+    if len(statements) > MOST_STATEMENTS:
+        raise NotAffine
+    _check_scalars(nest, statements, around)
+    loops = tuple(dict.fromkeys(loop.variable for s in statements for loop in s.loops))
+    tester = Tester(loops, tuple(a for s in statements for a in s.accesses))
+    return statements, tester
 
 
 class _Collector:
@@ -152,7 +151,7 @@ class _Collector:
     def is_affine(self, loop: Loop, outer: tuple[Loop, ...]) -> bool:
         """Whether the loop's iterations are known exactly, and nothing else needs its variable."""
         statements = statements_of(loop.statement.body)
-        if break_in(statements) is not None or _continues(statements):
+        if break_in(statements) is not None or continues(statements):
             return False
         if not loop.declares and self.around.live_after(loop.variable):
             return False
@@ -216,19 +215,6 @@ def _groups(statements: Sequence[ast.Stmt]) -> Iterator[tuple[ast.Stmt, ...]]:
 
 def _counted(node: ast.Expr | ast.Stmt) -> Loop | str | None:
     return counted(node) if isinstance(node, ast.For) else None
-
-
-def _continues(statements: Sequence[ast.Stmt]) -> bool:
-    """Whether a ``continue`` belongs to the loop with this body."""
-    for statement in statements:
-        match statement:
-            case ast.Jump(kind="continue"):
-                return True
-            case ast.For() | ast.While():
-                continue
-        if _continues([c for c in ast.children(statement) if isinstance(c, ast.Stmt)]):
-            return True
-    return False
 
 
 def _check_scalars(nest: ast.For, statements: tuple[Statement, ...], around: Surroundings) -> None:

@@ -19,9 +19,8 @@ from . import flow
 from .nest import Surroundings
 from .polyhedra import Model, NotAffine, Statement, model
 from .refusals import Refused
-from .tree import INT, Names, substituted
+from .tree import INT, LONG, Names, substituted
 
-LONG = ast.CType("int", "long", 8, True)
 # islpy spells these with an underscore, which its stubs do not know.
 _FOR, _IF = (getattr(isl.ast_node_type, f"{word}_") for word in ("for", "if"))
 _AND, _OR = (getattr(isl.ast_expr_op_type, f"{word}_") for word in ("and", "or"))

@@ -128,7 +128,7 @@ def _effects(
         case ast.Assign(target=ast.Name()) | ast.Step(target=ast.Name()):
             value = expression.value if isinstance(expression, ast.Assign) else expression
             return None if stored & flow.names_in([value]).keys() or _calls(value) else [statement]
-    updates = [n for n in _always(expression) if isinstance(n, ast.Step) and _is_one(n.target, names)]
+    updates = [n for n in flow.certain(expression) if isinstance(n, ast.Step) and _is_one(n.target, names)]
     everything = [n for n in ast.walk(expression) if isinstance(n, ast.Assign | ast.Step)]
     if any(_is_one(n.target, names) for n in everything if n not in updates) or _calls(expression):
         return None
@@ -138,17 +138,6 @@ def _effects(
 
 def _is_one(target: ast.Expr, names: set[str]) -> bool:
     return isinstance(target, ast.Name) and target.name in names
-
-
-def _always(expression: ast.Expr) -> Iterator[ast.Expr]:
-    """The parts of an expression that are evaluated whatever their values."""
-    yield expression
-    match expression:
-        case ast.Binary(op="&&" | "||", left=left) | ast.Conditional(condition=left):
-            yield from _always(left)
-        case _:
-            for child in ast.children(expression):
-                yield from _always(child)  # type: ignore[arg-type]
 
 
 def _is_free(nodes: Sequence[Any], names: set[str], stored: set[str]) -> bool:

@@ -16,7 +16,7 @@ from .dependence import divided
 from .emit import INDENT, RELATIONAL
 from .indexing import MOST_BLOCKS_Y, Axis, Index, axes, blocks, guarded, linear
 from .kernel import Code, Site, launch
-from .loops import Loop
+from .loops import Loop, jumps
 from .nest import Nest
 from .symbolic import Access
 from .tree import Names
@@ -68,7 +68,7 @@ def tiles(nest: Nest) -> tuple[Tile, ...]:
         or nest.atomic
         or nest.inner
         or len(nest.loops) > len(BLOCKS)
-        or _continues(nest.body)
+        or any(map(jumps, nest.body))
     ):
         return ()
     if any(loop.step != 1 for loop in nest.loops):
@@ -179,19 +179,6 @@ def _named(
         names = {name: atom(loop.variable) for name, loop in access.inner}
         named[access.expression] = tuple(p.substitute(names) for p in offsets[access.expression])
     return named
-
-
-def _continues(body: tuple[ast.Stmt, ...]) -> bool:
-    """Whether a ``continue`` ends the iteration early, past the barrier."""
-    for statement in body:
-        match statement:
-            case ast.Jump():
-                return True
-            case ast.For() | ast.While():
-                continue
-        if _continues(tuple(c for c in ast.children(statement) if isinstance(c, ast.Stmt))):
-            return True
-    return False
 
 
 def _bytes(tile: Tile) -> int:

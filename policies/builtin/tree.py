@@ -10,6 +10,7 @@ from ...tools.c import ast
 
 Node = TypeVar("Node", bound=Any)
 INT = ast.CType("int", "int", 4, True)
+LONG = ast.CType("int", "long", 8, True)
 
 # Words that C++ or CUDA takes for itself and C leaves to the programmer.
 RESERVED = frozenset(
