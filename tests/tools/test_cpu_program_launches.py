@@ -1,38 +1,8 @@
 """Whole programs on the CPU device: how launches end and wait, and the memory that both sides have."""
 
-from pathlib import Path
-
 import pytest
-from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Checks
-from cudaperf_agent.tools.program import read_program
-
-KERNELS = """#include <cstdio>
-#include <cuda_runtime.h>
-__global__ void scale(int n, float *x, float a) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] *= a;
-}
-__global__ void add(int n, float *x, float a) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] += a;
-}
-"""
-
-
-def run(folder: Path, text: str, checks: Checks | None = None):
-    """Runs the program in `folder` with the source engine."""
-    source = folder / "program.cu"
-    source.write_text(text)
-    return CpuDevice("source").emulate(
-        read_program([source]), (), 30, checks or Checks(), folder, captured=True
-    )
-
-
-def printed(folder: Path, text: str, checks: Checks | None = None) -> str:
-    ran = run(folder, text, checks)
-    assert ran.failure is None and ran.status == 0, (ran.findings, ran.stderr)
-    return ran.stdout
+from programs import KERNELS, printed, run
 
 
 def test_an_assertion_that_fails_ends_its_launch_and_every_later_call_tells_it(tmp_path):
