@@ -158,7 +158,7 @@ def count_of(loop: Loop) -> str:
 
 def guarded(loops: Iterable[Loop], lines: Iterable[str]) -> tuple[str, ...]:
     """The lines in a block of the launcher that runs only where all the loops make an iteration."""
-    conditions = [_runs(loop) for loop in loops if not _surely_runs(loop)]
+    conditions = dict.fromkeys(_runs(loop) for loop in loops if not _surely_runs(loop))
     head = f"if ({' && '.join(conditions)}) {{" if conditions else "{"
     return (head, *(f"{INDENT}{line}" for line in lines), "}")
 

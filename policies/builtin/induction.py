@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...tools.c import ast
@@ -19,14 +19,25 @@ from .tree import INT, LONG, Names, rebuild
 
 
 @dataclasses.dataclass(frozen=True)
-class _Induction:
-    """A variable that each trip moves by `by`, in statement `where` of the body; `embedded` in an expression there."""
+class _Move:
+    """An update by a constant in statement `where` of the body; `embedded` in an expression there."""
 
-    variable: ast.Name
     by: int
     where: int
     update: ast.Expr
     embedded: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class _Induction:
+    """A variable that each trip moves by constants."""
+
+    variable: ast.Name
+    moves: tuple[_Move, ...]
+
+    @property
+    def by(self) -> int:
+        return sum(move.by for move in self.moves)
 
 
 def straightened(
@@ -39,7 +50,7 @@ def straightened(
     if isinstance(statement, ast.While) and statement.test_after:
         return None
     first: list[ast.Stmt] = []
-    body = list(statements_of(statement.body))
+    body = list(_one_by_one(statement.body))
     if isinstance(statement, ast.For):
         if isinstance(statement.init, ast.Declare | ast.Evaluate):
             first.append(statement.init)
@@ -62,13 +73,13 @@ def straightened(
         bound = at.name(names.fresh("trips"), counter.type)
         first.append(at.declare(bound, trips))
     moved = at.count(counter, bound, *_moved(at, body, moving, counter))
-    ends = [_end(at, i, bound, more=bool(ahead) and i.where == 0) for i in live]
+    ends = [_end(at, i, bound, more=bool(ahead) and i.moves[0].where == 0) for i in live]
     return at.block(*first, moved, *ends)
 
 
 def _counted(at: At, statement: ast.For, loop: Loop, live_after: Callable[[str], bool]) -> ast.Block | None:
     """A counted loop whose body moves further variables."""
-    body = list(statements_of(statement.body))
+    body = list(_one_by_one(statement.body))
     moving = _inductions(body)
     if not moving or abs(loop.step) != 1 or _jumps(body):
         return None
@@ -82,6 +93,15 @@ def _counted(at: At, statement: ast.For, loop: Loop, live_after: Callable[[str],
     runs = ast.Binary(loop.comparison, loop.first, loop.bound, INT, at.place)
     ends = [_end(at, i, trips) for name, i in moving.items() if live_after(name)]
     return at.block(moved, *([at.when(runs, *ends)] if ends else []))
+
+
+def _one_by_one(body: ast.Stmt) -> Iterator[ast.Stmt]:
+    """The statements of a body, each declaring one variable at most."""
+    for statement in statements_of(body):
+        if isinstance(statement, ast.Declare):
+            yield from (ast.Declare((v,), v.place) for v in statement.variables)
+        else:
+            yield statement
 
 
 def _commas(expression: ast.Expr) -> list[ast.Expr]:
@@ -133,29 +153,38 @@ def _trips(at: At, condition: ast.Expr, moving: dict[str, _Induction], *, after:
 
 
 def _inductions(body: Sequence[ast.Stmt]) -> dict[str, _Induction]:
-    """The variables that the body moves by a constant, once in each trip."""
-    found: dict[str, _Induction] = {}
+    """The variables that the body moves by constants, the same ones in each trip."""
+    variables: dict[str, ast.Name] = {}
+    found: dict[str, list[_Move]] = {}
     declared = flow.declared_in(body).keys()
     for where, statement in enumerate(body):
-        if not isinstance(statement, ast.Evaluate):
+        expression = _expression(statement)
+        if expression is None:
             continue
-        for update in flow.certain(statement.expression):
-            move = _move(update)
-            if move is None:
+        for update in flow.certain(expression):
+            moved = _moved_by(update)
+            if moved is None:
                 continue
-            target, by = move
-            embedded = update is not statement.expression
-            mentions = sum(
-                isinstance(n, ast.Name) and n.name == target.name for n in ast.walk(statement.expression)
-            )
+            target, by = moved
+            embedded = isinstance(statement, ast.Declare) or update is not expression
+            mentions = sum(isinstance(n, ast.Name) and n.name == target.name for n in ast.walk(expression))
             alone = not embedded or (isinstance(update, ast.Step) and mentions == 1)
             if alone and target.scope in ("param", "local") and target.name not in declared:
-                found[target.name] = _Induction(target, by, where, update, embedded)
+                variables[target.name] = target
+                found.setdefault(target.name, []).append(_Move(by, where, update, embedded))
     return {
-        name: i
-        for name, i in found.items()
-        if sum(name in _writes(n) for s in body for n in ast.walk(s)) == 1
+        name: _Induction(variables[name], tuple(moves))
+        for name, moves in found.items()
+        if sum(name in _writes(n) for s in body for n in ast.walk(s)) == len(moves)
     }
+
+
+def _expression(statement: ast.Stmt) -> ast.Expr | None:
+    match statement:
+        case ast.Evaluate(expression=expression) | ast.Declare(variables=(ast.Variable(init=expression),)):
+            return expression
+        case _:
+            return None
 
 
 def _writes(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
@@ -170,7 +199,7 @@ def _writes(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
             return ()
 
 
-def _move(update: ast.Expr) -> tuple[ast.Name, int] | None:
+def _moved_by(update: ast.Expr) -> tuple[ast.Name, int] | None:
     """The variable that an expression moves, and by how much, where no later trip changes that."""
     match update:
         case ast.Step(op=op, target=ast.Name() as target):
@@ -187,30 +216,26 @@ def _move(update: ast.Expr) -> tuple[ast.Name, int] | None:
 def _moved(at: At, body: Sequence[ast.Stmt], moving: dict[str, _Induction], trip: ast.Expr) -> list[ast.Stmt]:
     """The body with each moving variable replaced by where it stands in a trip."""
     kept: list[ast.Stmt] = []
+    moves = [move for induction in moving.values() for move in induction.moves]
     for where, statement in enumerate(body):
-        if any(i.where == where and not i.embedded for i in moving.values()):
+        if any(move.where == where and not move.embedded for move in moves):
             continue
-        values = {
-            name: _offset(at, i, trip, moved=where > i.where or (where == i.where and _prefix(i)))
-            for name, i in moving.items()
-        }
-        kept.append(_replaced(at, statement, values, {id(i.update) for i in moving.values() if i.embedded}))
+        values = {name: _offset(at, induction, trip, where) for name, induction in moving.items()}
+        kept.append(_replaced(at, statement, values, {id(move.update) for move in moves if move.embedded}))
     return kept
 
 
-def _prefix(induction: _Induction) -> bool:
-    return isinstance(induction.update, ast.Step) and induction.update.prefix
-
-
-def _offset(at: At, induction: _Induction, trip: ast.Expr, *, moved: bool) -> ast.Expr:
-    """How far a variable stands from its start, before or after its update in a trip."""
+def _offset(at: At, induction: _Induction, trip: ast.Expr, where: int) -> ast.Expr:
+    """How far a variable stands from its start in a statement of a trip."""
     distance = at.binary("*", trip, at.number(induction.by))
     if induction.by == -1:
         distance = ast.Unary("-", trip, trip.type, at.place)
-    if not moved:
-        return distance
-    more = at.number(abs(induction.by))
-    return at.binary("+" if induction.by > 0 else "-", distance, more)
+    more = sum(m.by for m in induction.moves if m.where < where or (m.where == where and _prefix(m)))
+    return at.binary("+" if more > 0 else "-", distance, at.number(abs(more)))
+
+
+def _prefix(move: _Move) -> bool:
+    return isinstance(move.update, ast.Step) and move.update.prefix
 
 
 def _replaced(at: At, node: Any, offsets: dict[str, ast.Expr], updates: set[int]) -> Any:

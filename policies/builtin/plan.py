@@ -7,7 +7,7 @@ the host where parallel nests are found inside it; where none is, the function i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,6 +34,7 @@ from .promotion import promoted
 from .refusals import Refused, loop_at
 from .reschedule import rescheduled
 from .scan import carried_element
+from .splitting import parted
 from .teams import with_team
 from .tree import RESERVED, Names, only_read, rebuild, unshadowed
 
@@ -117,6 +118,10 @@ def _prepared(unit: ast.Unit, spec: FunctionSpec) -> ast.Unit:
         outer = (*unit.globals, *unit.functions)
         prepared[name] = flattened(with_local_arrays(unshadowed(function, parameters, outer)))
     return dataclasses.replace(unit, functions=prepared)
+
+
+Choice = tuple[Cost, Plan, States]
+"""A plan up to the end of some statement, what that statement's part of it costs, and where pointers point then."""
 
 
 class _Planner:
@@ -210,7 +215,7 @@ class _Planner:
         if statement in self.serial:
             return self.as_written(statement, states)
         start = self.plan
-        choices: list[tuple[Cost, Plan, States]] = []
+        choices: list[Choice] = []
         refusal: Refused | None = None
         try:
             after = self.attempt(start, partial(self.as_written, statement, states))
@@ -220,7 +225,7 @@ class _Planner:
         written = choices[0][0] if choices else None
         if isinstance(statement, ast.For) and not self.keeps_order and self.is_improvable(statement, written):
             self.plan, expands = start, self.expands
-            for block, again in self.orders(statement, states, ported=bool(choices)):
+            for block, again in self.orders(statement, states, choices):
                 self.keeps_order, self.expands = not again, again
                 try:
                     after = self.attempt(start, partial(self.statement, block, states))
@@ -248,15 +253,21 @@ class _Planner:
         _, self.plan, after = min(choices, key=lambda choice: choice[0])
         return after
 
-    def orders(self, statement: ast.For, states: States, *, ported: bool) -> Iterator[tuple[ast.Block, bool]]:
-        """The nest in other orders, and whether what comes out may be reordered again."""
+    def orders(
+        self, statement: ast.For, states: States, choices: Sequence[Choice]
+    ) -> Iterator[tuple[ast.Block, bool]]:
+        """The nest in other orders, and whether what comes out may be reordered again. `choices` are those so far."""
         around = self.surroundings(states)
+        ported = bool(choices)
         for block in rescheduled(statement, around):
             yield block, False
         if ported and not self.expands:
             for block in _made(snapshot(statement, around, self.names)):
                 yield block, False
             for block in _made(expanded(statement, around, self.names)):
+                yield block, True
+        if choices and not self.expands:
+            for block in _made(parted(statement, around)):
                 yield block, True
 
     def rewritings(self, statement: ast.For | ast.While, states: States) -> Iterator[ast.Block]:

@@ -88,6 +88,7 @@ MOVING = {
     "used before and after": "{ int k = 0; for (int i = 0; i < n; i++) { y[k] = x[k]; k++; y[k + 11] = k; } }",
     "downward twin": "{ int k = 0; for (int i = n - 1; i >= 0; i--) { y[i] = x[k]; k++; } }",
     "pointer read after": "{ float *o = y; for (int i = 0; i < n; i++) *o++ = x[i]; o[0] = 5; }",
+    "moved twice a trip": "{ while (n > 0) { float a = *x++, b = *x++; *y++ = a - b; *y++ = b; n -= 1; } }",
     "sum through a pointer": "{ *y = 0; for (int i = 0; i < n; i++) *y += x[i]; }",
     "sum in an element": "{ for (int i = 0; i < n; i++) y[n] += x[i] * x[i]; }",
     "product in an element": "{ y[1] = 1; for (int i = 0; i < n; i++) y[1] *= 1 + x[i] / 64; }",

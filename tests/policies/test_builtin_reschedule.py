@@ -49,6 +49,11 @@ REORDERED = {
            } }""",
     "shortest paths": """void f(int n, double a[24][24]) { for (int k = 0; k < n; k++) for (int i = 0; i < n; i++)
            for (int j = 0; j < n; j++) if (a[i][k] + a[k][j] < a[i][j]) a[i][j] = a[i][k] + a[k][j]; }""",
+    "shortest paths, flat": """void f(int n, double *a) { for (int k = 0; k < n; k++)
+           for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+           if (a[i * n + k] + a[k * n + j] < a[i * n + j]) a[i * n + j] = a[i * n + k] + a[k * n + j]; }""",
+    "elimination above and below": """void f(int n, double a[24][24]) { int i, j, k; for (k = 0; k < n; k++)
+           for (i = 0; i < n; i++) for (j = 0; j < n; j++) a[i][j] -= a[i][k] * a[k][j] / 8; }""",
     "lower triangle": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = 0; i < n; i++)
            for (int j = 0; j <= i; j++) a[i][j] = s[j][i] + i; }""",
     "triangle that counts down": """void f(int n, const double s[24][24], double a[24][24]) { for (int i = n - 1;
@@ -98,6 +103,13 @@ def test_reordered_nest_does_what_the_original_does(name, n):
     }
     used = {k: v for k, v in values.items() if f" {k}[" in source or f"*{k}" in source or f" {k}," in source}
     compare(source, used, strategies=("naive",))
+
+
+def test_shortest_paths_launch_a_few_kernels_a_step():
+    text = kernels(REORDERED["shortest paths"])
+    launcher = text[text.index('extern "C"') :]
+    assert launcher.count("for (") == 1
+    assert launcher.count("<<<") == 9
 
 
 def test_a_recurrence_is_no_kernel_of_one_thread():

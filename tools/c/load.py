@@ -51,7 +51,7 @@ def read_source(path: Path) -> str:
         if size > LARGEST_SOURCE:
             message = f"the file is too large ({size / (1 << 20):.1f} MiB, at most {LARGEST_SOURCE >> 20})"
             raise SourceError(message, str(path), remedy="move the function into a file of its own")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise SourceError("no such file", str(path), remedy="check the path") from None
     except UnicodeDecodeError as problem:

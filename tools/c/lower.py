@@ -23,7 +23,6 @@ UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
     CursorKind.SWITCH_STMT: "switch statement that falls through, or is left in the middle of an arm",
     CursorKind.GOTO_STMT: "goto",
     CursorKind.INDIRECT_GOTO_STMT: "goto",
-    CursorKind.LABEL_STMT: "label",
     CursorKind.ASM_STMT: "inline assembly",
     CursorKind.MS_ASM_STMT: "inline assembly",
     CursorKind.StmtExpr: "statement expression",
@@ -150,10 +149,11 @@ class _Lowering:
                     self.result.typedefs[cursor.spelling] = self.type(cursor.underlying_typedef_type)
 
     def function(self, cursor: Cursor) -> ast.Function:
-        if cursor.type.kind is not TypeKind.FUNCTIONPROTO:
+        if cursor.type.kind is TypeKind.FUNCTIONPROTO:
+            if cursor.type.is_function_variadic():
+                raise _Unsupported("variadic")
+        elif any(True for _ in cursor.get_arguments()):
             raise _Unsupported("k&r")
-        if cursor.type.is_function_variadic():
-            raise _Unsupported("variadic")
         result = self.type(cursor.result_type)
         parameters = tuple(self.variable(c) for c in cursor.get_arguments())
         body = next(c for c in cursor.get_children() if c.kind is CursorKind.COMPOUND_STMT)
@@ -322,6 +322,9 @@ class _Lowering:
                 return ast.Jump("continue", place)
             case CursorKind.NULL_STMT:
                 return ast.Block((), place)
+            case CursorKind.LABEL_STMT:
+                # Nothing jumps to it: a goto is refused wherever it stands.
+                return self.statement(children[0])
             case kind if kind.is_expression():
                 return ast.Evaluate(self.expression(cursor), place)
             case kind:
