@@ -185,6 +185,8 @@ def _wrapper(function: FunctionSpec) -> str:
     lines += [f"cudaFreeAsync({p.name}_device, {STREAM});" for p in arrays]
     if result is not None:
         lines.append(f"return {result.name};")
+    elif function.returns != "void":
+        lines.append("return 0;")
     body = "\n    ".join([f"{STREAM} = 0;", *lines])
     return f'extern "C" {_prototype(function)} {{\n    {body}\n}}\n'
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from ...tools.c import ast
 from ...tools.c.ast import CType
@@ -55,10 +56,13 @@ class BodyPrinter(Printer):
 def iteration(site: Site, printer: Printer, depth: int) -> list[str]:
     """The lines of one iteration: its private variables, the loops inside it, and the body."""
     nest = site.nest
-    pad = INDENT * depth
-    own = [ast.Variable(n.name, dataclasses.replace(n.type, const=False), n.place) for n in nest.private]
-    lines = [f"{pad}{line};" for v in own for line in printer.declarations((v,))]
     body: tuple[ast.Stmt, ...] = nest.body
     for loop in reversed(nest.inner):
         body = (declaring(loop, body),)
-    return [*lines, *printer.statements(body, depth)]
+    return [*private(nest.private, printer, depth), *printer.statements(body, depth)]
+
+
+def private(names: Iterable[ast.Name], printer: Printer, depth: int) -> list[str]:
+    """Declarations of variables that an iteration has for itself."""
+    own = [ast.Variable(n.name, dataclasses.replace(n.type, const=False), n.place) for n in names]
+    return [f"{INDENT * depth}{line};" for v in own for line in printer.declarations((v,))]

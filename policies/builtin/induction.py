@@ -14,8 +14,8 @@ from typing import Any
 from ...tools.c import ast
 from . import flow
 from .build import At
-from .loops import Loop, counted, statements_of
-from .tree import INT, LONG, Names, rebuild
+from .loops import Loop, break_in, counted, statements_of
+from .tree import INT, LONG, Names, rebuild, substituted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,10 +43,13 @@ class _Induction:
 def straightened(
     statement: ast.For | ast.While, live_after: Callable[[str], bool], names: Names
 ) -> ast.Block | None:
-    """The loop with one counter and nothing else that moves; None where it has no such variables, or is irregular."""
+    """The loop with one counter of its own and nothing else that moves; None where it is so already, or irregular."""
     at = At(statement.place)
     if isinstance(statement, ast.For) and isinstance(loop := counted(statement), Loop):
-        return _counted(at, statement, loop, live_after)
+        block = _counted(at, statement, loop, live_after)
+        if block is None and not loop.declares and not _leaves(statement) and live_after(loop.variable):
+            return _with_own_counter(at, statement, loop, names)
+        return block
     if isinstance(statement, ast.While) and statement.test_after:
         return None
     first: list[ast.Stmt] = []
@@ -71,7 +74,9 @@ def straightened(
     bound: ast.Expr = trips
     if live:
         bound = at.name(names.fresh("trips"), counter.type)
-        first.append(at.declare(bound, trips))
+        none = at.binary("<", trips, at.number(0))
+        some = trips if ahead else ast.Conditional(none, at.number(0), trips, counter.type, at.place)
+        first.append(at.declare(bound, some))
     moved = at.count(counter, bound, *_moved(at, body, moving, counter))
     ends = [_end(at, i, bound, more=bool(ahead) and i.moves[0].where == 0) for i in live]
     return at.block(*first, moved, *ends)
@@ -93,6 +98,24 @@ def _counted(at: At, statement: ast.For, loop: Loop, live_after: Callable[[str],
     runs = ast.Binary(loop.comparison, loop.first, loop.bound, INT, at.place)
     ends = [_end(at, i, trips) for name, i in moving.items() if live_after(name)]
     return at.block(moved, *([at.when(runs, *ends)] if ends else []))
+
+
+def _with_own_counter(at: At, statement: ast.For, loop: Loop, names: Names) -> ast.Block:
+    """A loop that counts in a variable of its own; the one that it had ends where the loop left it."""
+    outer = at.name(loop.variable, loop.type)
+    own = at.name(names.fresh(loop.variable), loop.type)
+    parts = {p: substituted(getattr(statement, p), {outer.name: own}) for p in ("condition", "step", "body")}
+    inner = dataclasses.replace(statement, init=at.declare(own, outer), **parts)
+    by = at.number(abs(loop.step))
+    ends = (loop.bound, outer) if loop.step > 0 else (outer, loop.bound)
+    distance = at.binary("-", *ends)
+    beyond = abs(loop.step) - 1 + loop.inclusive
+    trips = at.binary("+", distance, at.number(beyond))
+    if abs(loop.step) != 1:
+        trips = at.binary("*", at.binary("/", trips, by), by)
+    runs = ast.Binary(loop.comparison, outer, loop.bound, INT, at.place)
+    moved = at.when(runs, at.set(outer, trips, "+=" if loop.step > 0 else "-="))
+    return at.block(at.set(outer, loop.first), inner, moved)
 
 
 def _one_by_one(body: ast.Stmt) -> Iterator[ast.Stmt]:
@@ -275,6 +298,11 @@ def _end(at: At, induction: _Induction, trips: ast.Expr, *, more: bool = False) 
     steps = at.binary("+", trips, at.number(1)) if more else trips
     distance = at.binary("*", steps, at.number(abs(induction.by)))
     return at.set(induction.variable, distance, "+=" if induction.by > 0 else "-=")
+
+
+def _leaves(statement: ast.For) -> bool:
+    returns = any(isinstance(n, ast.Return) for n in ast.walk(statement))
+    return returns or break_in(statements_of(statement.body)) is not None
 
 
 def _jumps(body: Sequence[ast.Stmt]) -> bool:

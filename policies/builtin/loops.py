@@ -48,8 +48,10 @@ def counted(loop: ast.For) -> Loop | str:
             declares = False
         case _:
             return "does not start by setting one variable"
-    if type.kind != "int" or (type.size or 0) < 4:
-        return f"counts in {name}, which is no integer of at least 32 bits"
+    if type.kind != "int":
+        return f"counts in {name}, which is no integer"
+    if (type.size or 0) < 4 and not _fits(first, type):
+        return f"starts {name} from a value that it may not hold"
     step = _step(loop.step, name)
     if step is None:
         return f"does not step {name} by a constant"
@@ -84,6 +86,15 @@ def counted(loop: ast.For) -> Loop | str:
         ):
             return "has a bound that is not made of variables and constants alone"
     return Loop(name, type, first, op, bound, step, declares, loop)  # type: ignore[arg-type]
+
+
+def _fits(value: ast.Expr, type: ast.CType) -> bool:
+    """Whether a short counter surely holds its first value. Later ones it holds, or the original does not end."""
+    bits = 8 * (type.size or 0)
+    if isinstance(value, ast.Literal) and isinstance(value.value, int):
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if type.signed else (0, (1 << bits) - 1)
+        return low <= value.value <= high
+    return (value.type.size or 8) <= (type.size or 0) and value.type.signed == type.signed
 
 
 def _step(step: ast.Expr | None, name: str) -> int | None:

@@ -6,7 +6,8 @@ Each iteration's own contribution is computed twice, which costs reading its inp
 
 from __future__ import annotations
 
-from .body import BodyPrinter, iteration
+from . import flow
+from .body import BodyPrinter, iteration, private
 from .emit import INDENT
 from .indexing import Index, count_of, guarded
 from .kernel import BLOCKS, LOAD, Code, Site, wrapped
@@ -30,6 +31,7 @@ def scan_kernels(site: Site, mapping: Mapping) -> Code:
     own = {s.name: names.fresh(f"{s.name}_own") for s in nest.scans}
     slice_ = sliced(nest.body, {s.name for s in nest.scans})
     assert slice_ is not None, "the analysis made sure of it"
+    needed = [n for n in nest.private if n.name in flow.names_in(slice_)]
     value = Index(loop, "x", t, printer).value(t)
     variable = f"const {loop.type.spelling} {loop.variable} = ({loop.type.spelling})({value});"
     chunk = [
@@ -47,7 +49,7 @@ def scan_kernels(site: Site, mapping: Mapping) -> Code:
 
     contribution = [
         f"if ({t} < {count}) {{",
-        *indented([variable, *printer.statements(slice_, 0)], 1),
+        *indented([variable, *private(needed, printer, 0), *printer.statements(slice_, 0)], 1),
         "}",
     ]
     begins = [

@@ -60,13 +60,17 @@ def _kept(statement: ast.Stmt, names: set[str], stored: set[str]) -> list[ast.St
         case ast.Declare(variables=variables):
             values = [v.init for v in variables if v.init is not None]
             if any(v.type.kind == "array" for v in variables) or not _is_free(values, names, stored):
-                return None if names & flow.names_in(values).keys() == set() else _dropped(values)
+                if names.isdisjoint(flow.names_in(values)) or _changes(values):
+                    return None
+                # No update may depend on what is made of the variables themselves.
+                stored |= {v.name for v in variables}
+                return []
             return [statement]
         case ast.Block(body=body):
             inner = _kept_of(body, names, stored)
             return None if inner is None else [dataclasses.replace(statement, body=tuple(inner))]
         case ast.If() if _is_extremum(statement, names):
-            return [statement]
+            return None if stored & flow.names_in([statement]).keys() else [statement]
         case ast.If(condition=condition, then=then, otherwise=otherwise):
             if not _is_free([condition], names, stored):
                 return None
@@ -112,8 +116,8 @@ def _is_extremum(statement: ast.If, names: set[str]) -> bool:
     )
 
 
-def _dropped(values: list[ast.Expr]) -> list[ast.Stmt] | None:
-    return None if any(isinstance(n, ast.Assign | ast.Step) for v in values for n in ast.walk(v)) else []
+def _changes(values: list[ast.Expr]) -> bool:
+    return any(isinstance(n, ast.Assign | ast.Step) for v in values for n in ast.walk(v))
 
 
 def _effects(

@@ -86,6 +86,13 @@ MOVING = {
     "a second counter": "{ int k = 0; for (int i = 0; i < n; i++) { y[i] = x[k]; k += 2; } }",
     "second counter read after": "{ int k = 3; for (int i = 0; i < n; i++) { y[i] = x[i] + k; k -= 2; } y[0] += k; }",
     "used before and after": "{ int k = 0; for (int i = 0; i < n; i++) { y[k] = x[k]; k++; y[k + 11] = k; } }",
+    "counter read after": "{ int i; for (i = 0; i < n; i += 5) y[i] = x[i]; y[1] = i; }",
+    "counter read after, inclusive": "{ int i; for (i = 2; i <= n; i += 3) y[i] = x[i]; y[1] = i; }",
+    "counter read after, downward": "{ int i; for (i = n - 1; i >= 0; i -= 2) y[i] = x[i]; y[1] = i; }",
+    "unrolled, then the rest": """{ int i; for (i = 0; i < n - 3; i += 4) { y[i] = x[i]; y[i + 1] = x[i + 1];
+        y[i + 2] = x[i + 2]; y[i + 3] = x[i + 3]; } for (; i < n; i++) y[i] = x[i]; }""",
+    "no trip, counter read after": "{ int i = 5; while (i < n) { y[i] = 1; i++; } y[0] = i; }",
+    "counter of eight bits": "{ for (unsigned char c = 0; c < 12; c++) y[c] = x[c] + c; }",
     "downward twin": "{ int k = 0; for (int i = n - 1; i >= 0; i--) { y[i] = x[k]; k++; } }",
     "pointer read after": "{ float *o = y; for (int i = 0; i < n; i++) *o++ = x[i]; o[0] = 5; }",
     "moved twice a trip": "{ while (n > 0) { float a = *x++, b = *x++; *y++ = a - b; *y++ = b; n -= 1; } }",
@@ -116,6 +123,8 @@ SCANS = {
     "places": "{ int k = 0; for (int i = 0; i < n; i++) { if (x[i] % 3 == 0) { y[k] = i; k++; } } return k; }",
     "two parts": """{ int a = 0, b = 0; for (int i = 0; i < n; i++) {
         if (x[i] % 2) y[a++] = x[i]; else b++; } return a * 1000 + b; }""",
+    "with a temporary from outside": """{ int s = 0, v; for (int i = 0; i < n; i++) { v = 2 * i; s += x[v];
+        y[i] = s; } return s; }""",
     "with a temporary": """{ long s = 0; for (int i = 0; i < n; i++) { int v = x[i] * 2; if (v < 0) v = -v;
         s += v; y[i] = (int)(s % 100) + v; } return (int)s; }""",
 }
@@ -146,6 +155,7 @@ def test_a_scan_of_floats_keeps_to_their_rounding():
         "y[i] = x[i] + s; s += y[i];",
         "if (s < 9) s += x[i]; y[i] = s;",
         "s += x[(int)s & 3]; y[i] = s;",
+        "float v = x[(int)s & 3]; if (v > 0) s += x[i]; y[i] = s;",
         "s += x[i]; if (x[i] > 0) continue; y[i] = s;",
     ],
 )

@@ -47,7 +47,7 @@ def specify(
         for p in function.parameters
     ]
     parameters += _globals(unit, function, used, annotations)
-    if function.result.kind != "void":
+    if function.result.kind != "void" and _returns_value(function):
         name = "result" if "result" not in names else "result_"
         parameters.append(
             Parameter(
@@ -114,6 +114,11 @@ def _refuse(unit: ast.Unit, function: ast.Function) -> None:
 def _unsupported(key: str, name: str, place: ast.Place) -> SourceError:
     message = f"'{name}' is not supported yet: {UNSUPPORTED[key]}"
     return SourceError(message, place.file, place.line, place.column, "pass plain arrays and numbers instead")
+
+
+def _returns_value(function: ast.Function) -> bool:
+    """Old C leaves the result of a function that has none to be int."""
+    return any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function.body))
 
 
 def _array(
