@@ -16,6 +16,7 @@ from .kernel import BLOCKS, LOAD, STORE, Code, Site, constant, decayed, is_rows,
 from .nest import Nest
 from .plan import Plan
 from .refusals import Refused
+from .threads import single_kernel
 from .tree import CUDA_FUNCTIONS, RESERVED, Names
 
 Calls = dict[str, Callee]
@@ -67,7 +68,8 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
     }
     codes: dict[ast.For, Code] = {}
     for name, (statement, nest) in zip(kernel_names(spec, plan), plan.nests.items(), strict=True):
-        codes[statement] = make(_site(spec, plan, nest, names.fresh(name, "_kernel"), frozenset(used), calls))
+        site = _site(spec, plan, nest, names.fresh(name, "_kernel"), frozenset(used), calls)
+        codes[statement] = single_kernel(site) if statement in plan.single else make(site)
     functions = [
         _function(spec, unit, name, calls, on_device=name in device, on_host=name in plan.host_calls)
         for name in called

@@ -26,6 +26,11 @@ def cost(nests: Mapping[ast.For, Nest], launches: Mapping[ast.For, int], single:
     return sum(s for s, _ in hot) / ways, sum(n for _, n in hot) / ways, len(nests)
 
 
+def depth_of(body: Iterable[ast.Stmt]) -> int:
+    """How many loops stand around the innermost statement of a body."""
+    return max(_loop_depths(body))
+
+
 def _loop_depths(body: Iterable[ast.Stmt], depth: int = 0) -> list[int]:
     """How deep each innermost loop of a body lies in it; the body itself counts as one where it has no loop."""
     found = []

@@ -32,7 +32,7 @@ class _Choice:
 
 def search(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Block | None:
     """A loop that stops at the first iteration with some property (``break`` or ``return``)."""
-    choice = _choice(statement)
+    choice = _choice(statement, live_after)
     if choice is None or not choice.then or not isinstance(choice.then[-1], ast.Jump | ast.Return):
         return None
     loop, last = choice.loop, choice.then[-1]
@@ -63,7 +63,7 @@ def search(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Block
 
 def last_value(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Block | None:
     """A loop of which only the last iteration with some property leaves its mark, in variables."""
-    choice = _choice(statement)
+    choice = _choice(statement, live_after)
     if choice is None or choice.rest or not _sets_variables(choice.then):
         return None
     if not _is_unchanged(choice, choice.then) or any(
@@ -75,7 +75,7 @@ def last_value(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.B
 
 def extremum(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Block | None:
     """A loop that keeps the least or the greatest value and what belongs to it, with the original's rule for ties."""
-    choice = _choice(statement)
+    choice = _choice(statement, live_after)
     if choice is None or choice.rest or not _sets_variables(choice.then):
         return None
     at = At(statement.place)
@@ -102,11 +102,11 @@ def extremum(statement: ast.For, live_after: LiveAfter, names: Names) -> ast.Blo
     return at.block(at.declare(best, kept), _loop(at, reduce_), *after.body)
 
 
-def _choice(statement: ast.For) -> _Choice | None:
+def _choice(statement: ast.For, live_after: LiveAfter) -> _Choice | None:
     loop = counted(statement)
     if isinstance(loop, str) or abs(loop.step) != 1:
         return None
-    body = statements_of(statement.body)
+    body = _declaring(statements_of(statement.body), live_after)
     before: list[ast.Stmt] = []
     for position, inner in enumerate(body):
         if isinstance(inner, ast.If) and inner.otherwise is None:
@@ -122,6 +122,29 @@ def _choice(statement: ast.For) -> _Choice | None:
             return None
         before.append(inner)
     return None
+
+
+def _declaring(body: tuple[ast.Stmt, ...], live_after: LiveAfter) -> tuple[ast.Stmt, ...]:
+    """The body with variables that each iteration sets anew declared where it does."""
+    declared: set[str] = set()
+    result: list[ast.Stmt] = []
+    for statement in body:
+        match statement:
+            case ast.Evaluate(
+                expression=ast.Assign(
+                    op="=", target=ast.Name(name=name, scope="local") as target, value=value
+                )
+            ) if (
+                name not in declared
+                and target.type.scalar
+                and not live_after(name)
+                and not flow.Use(name, body).exposed
+            ):
+                declared.add(name)
+                result.append(At(statement.place).declare(target, value))
+            case _:
+                result.append(statement)
+    return tuple(result)
 
 
 def _only_computes(statement: ast.Stmt) -> bool:

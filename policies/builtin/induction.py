@@ -163,13 +163,13 @@ def _trips(at: At, condition: ast.Expr, moving: dict[str, _Induction], *, after:
             by = moving[left.name].by
             if flow.names_in([right]).keys() & moving.keys() or abs(by) != 1:
                 return None
-            if op[0] not in ("<!" if by > 0 else ">!") or (
-                op != "!=" and left.type.signed != right.type.signed
-            ):
+            mixed = left.type.signed != right.type.signed and not isinstance(right, ast.Literal)
+            if op[0] not in ("<!" if by > 0 else ">!") or (op != "!=" and mixed):
                 return None
             ends = (right, left) if by > 0 else (left, right)
             type = LONG if left.type.element is not None else left.type
-            distance = ast.Binary("-", ends[0], ends[1], type, at.place)
+            zero = isinstance(ends[1], ast.Literal) and ends[1].value == 0
+            distance = ends[0] if zero else ast.Binary("-", ends[0], ends[1], type, at.place)
             return at.binary("+", distance, at.number(1)) if op.endswith("=") and op != "!=" else distance
         case _:
             return None

@@ -15,7 +15,7 @@ from .tree import Names
 
 # Functions of the candidate's host part, see `candidate.py`.
 BLOCKS, LOAD, STORE = "blocks_for", "load_value", "store_value"
-WIDTH = 110
+WIDTH = 100
 
 
 @dataclass(frozen=True)

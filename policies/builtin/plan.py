@@ -15,10 +15,10 @@ from typing import Any
 
 from ...tools.c import ast
 from ...tools.records import FunctionSpec
-from . import flow, pointers
+from . import flow, host, pointers
 from .allocation import with_local_arrays
+from .alone import alone, is_lesser
 from .build import At
-from .callgraph import called_by, globals_of
 from .cost import Cost, cost
 from .decisive import DECISIVE
 from .expansion import expanded, snapshot
@@ -36,7 +36,8 @@ from .reschedule import rescheduled
 from .scan import carried_element
 from .splitting import parted
 from .teams import with_team
-from .tree import RESERVED, Names, only_read, rebuild, unshadowed
+from .tree import RESERVED, Names, rebuild, unshadowed
+from .wraparound import unwrapped
 
 # How many rewritings of a loop may stand on one another.
 DEEPEST = 4
@@ -48,8 +49,8 @@ class Plan:
 
     `scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
     `returned` are nests whose only reduction is what the function returns next. `depths` tells for each nest how
-    many loops of the host part repeat it. `single` are nests of one iteration, `rewritten` statements with what was put
-    in their place.
+    many loops of the host part repeat it. `single` are nests of one iteration, `alone` those of them that run a loop
+    in order, with the reason. `rewritten` are statements with what was put in their place.
     """
 
     unit: ast.Unit
@@ -61,6 +62,7 @@ class Plan:
     host_calls: set[str] = field(default_factory=set)
     depths: dict[ast.For, int] = field(default_factory=dict)
     single: set[ast.For] = field(default_factory=set)
+    alone: dict[ast.For, Refused] = field(default_factory=dict)
     rewritten: dict[ast.Stmt, ast.Stmt] = field(default_factory=dict)
 
     @property
@@ -78,23 +80,31 @@ def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
     if spec.name in unit.unsupported:
         construct, place = unit.unsupported[spec.name]
         raise Refused("construct", f"{construct} is not translated", place)
-    try:
-        return _planned(unit, spec)
-    except Refused:
-        function = inlined(unit.functions[spec.name], unit.functions)
-        if function == unit.functions[spec.name]:
-            raise
-        return _planned(dataclasses.replace(unit, functions=unit.functions | {spec.name: function}), spec)
+    function = inlined(unit.functions[spec.name], unit.functions)
+    whole = dataclasses.replace(unit, functions=unit.functions | {spec.name: function})
+    units = [unit] if function == unit.functions[spec.name] else [unit, whole]
+    refusals = []
+    for lenient in (False, True):
+        for each in units:
+            try:
+                return _planned(each, spec, lenient)
+            except Refused as refusal:
+                refusals.append(refusal)
+    raise refusals[len(units) - 1]
 
 
-def _planned(unit: ast.Unit, spec: FunctionSpec) -> Plan:
+def _planned(unit: ast.Unit, spec: FunctionSpec, lenient: bool) -> Plan:
+    """`lenient`: loops that must run in order may run on one thread, where others are the greater part."""
     prepared = _prepared(unit, spec)
     function = prepared.functions[spec.name]
-    planner = _Planner(prepared, function)
+    planner = _Planner(prepared, function, lenient)
     planner.sequence(function.body.body, pointers.initial(p.name for p in spec.arrays))
     made = planner.plan
     if not made.parallel:
         raise Refused("no-loop", f"{spec.name} has no loop that could run in parallel", function.place)
+    for statement, refusal in made.alone.items():
+        if not is_lesser(statement.body, ((n, made.depths[s]) for s, n in made.parallel.items())):
+            raise refusal
     made.function = dataclasses.replace(function, body=_rewritten(function.body, made))
     return made
 
@@ -125,12 +135,14 @@ Choice = tuple[Cost, Plan, States]
 
 
 class _Planner:
-    def __init__(self, unit: ast.Unit, function: ast.Function) -> None:
+    def __init__(self, unit: ast.Unit, function: ast.Function, lenient: bool) -> None:
         self.unit = unit
+        self.lenient = lenient
         self.plan = Plan(unit, function)
         self.rest: list[tuple[ast.Stmt | ast.Expr, ...]] = []
         self.depth = 0
         self.loops = 0
+        self.trials = 0
         self.outer: list[Loop] = []
         self.given: tuple[ast.Expr, ...] = ()
         self.changed = flow.assigned(function.body)
@@ -161,7 +173,7 @@ class _Planner:
             case ast.For() | ast.While():
                 return self.loop(statement, states)
             case ast.If(condition=condition, then=then, otherwise=otherwise):
-                self.check(condition)
+                host.check(self.unit, self.plan, condition)
                 given, self.given = self.given, (*self.given, *self.lasting(condition))
                 taken = self.statement(then, pointers.entering(states, condition, True))
                 self.given = given
@@ -169,11 +181,15 @@ class _Planner:
                 return taken | (self.statement(otherwise, skipped) if otherwise is not None else skipped)
             case ast.Declare(variables=variables):
                 for variable in variables:
-                    self.declare(variable)
+                    host.declare(self.unit, self.plan, variable, repeated=self.loops > 0)
             case ast.Evaluate(expression=expression):
-                self.check(expression)
+                try:
+                    host.check(self.unit, self.plan, expression)
+                except Refused:
+                    if not (self.lenient and self.runs_on_device(statement, states)):
+                        raise
             case ast.Return(value=value) if value is not None:
-                self.check(value)
+                host.check(self.unit, self.plan, value)
         return pointers.after(states, statement)
 
     def lasting(self, condition: ast.Expr) -> Iterator[ast.Expr]:
@@ -249,8 +265,28 @@ class _Planner:
         if not choices:
             self.plan = start
             assert refusal is not None
+            if self.lenient and self.loops == self.trials == 0:
+                return self.on_one_thread(statement, states, refusal)
             raise refusal
         _, self.plan, after = min(choices, key=lambda choice: choice[0])
+        return after
+
+    def on_one_thread(self, statement: ast.For | ast.While, states: States, refusal: Refused) -> States:
+        """Plans a loop that was refused as a kernel of one thread. Raises the refusal where that cannot be."""
+        made = alone(statement, self.live_after, self.names)
+        if made is None:
+            raise refusal
+        block, once = made
+        self.serial.add(once)
+        try:
+            after = self.attempt(self.plan, partial(self.statement, block, states))
+        except Refused:
+            raise refusal from None
+        if once not in self.plan.nests:
+            raise refusal
+        self.plan.rewritten[statement] = block
+        self.plan.single.add(once)
+        self.plan.alone[once] = refusal
         return after
 
     def orders(
@@ -274,7 +310,9 @@ class _Planner:
         """What a loop that is not parallel as it stands may be written as instead."""
         yield from _made(straightened(statement, self.live_after, self.names))
         if isinstance(statement, ast.For):
-            yield from _made(promoted(statement, self.surroundings(states).overlap, self.names))
+            overlap = self.surroundings(states).overlap
+            yield from _made(unwrapped(statement, self.live_after, overlap, self.names))
+            yield from _made(promoted(statement, overlap, self.names))
             yield from _made(carried_element(statement, self.names))
             yield from _made(snapshot(statement, self.surroundings(states), self.names))
             if (tested := guarded(statement, self.surroundings(states), self.names)) is not None:
@@ -299,11 +337,14 @@ class _Planner:
         """What `make` leads to from the plan at the start, which stays as it was."""
         self.plan = start.copy()
         rest, place = list(self.rest), (self.depth, self.loops, self.outer, self.given)
+        self.trials += 1
         try:
             return make()
         except Refused:
             self.rest, (self.depth, self.loops, self.outer, self.given) = rest, place
             raise
+        finally:
+            self.trials -= 1
 
     def surroundings(self, states: States) -> Surroundings:
         return Surroundings(
@@ -351,10 +392,10 @@ class _Planner:
                 states = self.statement(statement.init, states)
             again = [dataclasses.replace(statement, init=None)]
             if statement.step is not None:
-                self.check(statement.step)
+                host.check(self.unit, self.plan, statement.step)
                 again.insert(0, statement.step)
         if statement.condition is not None:
-            self.check(statement.condition)
+            host.check(self.unit, self.plan, statement.condition)
             again.insert(0, statement.condition)
         states = pointers.repeated(states, statement)
         inside = states
@@ -389,59 +430,6 @@ class _Planner:
             if not any(jumps(n) for n in nodes):
                 assigned = use.assigned
         return False
-
-    def declare(self, variable: ast.Variable) -> None:
-        place = variable.place
-        if variable.init is not None:
-            self.check(variable.init)
-        if variable.type.kind != "array":
-            if variable.static and not variable.type.const:
-                raise Refused("static-local", f"{variable.name} keeps its value between calls", place)
-            if variable.type.kind == "other" or (variable.type.kind == "struct" and not variable.type.fields):
-                raise Refused("construct", f"{variable.name} has a type that is not translated", place)
-            return
-        if variable.init is not None and only_read(variable.name, self.plan.function.body):
-            self.plan.tables[variable.name] = variable
-            return
-        if variable.static:
-            raise Refused("static-local", f"{variable.name} keeps its values between calls", place)
-        zero = isinstance(variable.init, ast.InitList) and all(
-            isinstance(i, ast.Literal) and i.value == 0 for i in variable.init.items
-        )
-        if self.loops > 0 or (variable.init is not None and not zero):
-            message = f"the local array {variable.name} is set up where the host part cannot"
-            raise Refused("construct", message, place)
-        self.plan.scratch[variable.name] = variable
-
-    def check(self, expression: ast.Expr) -> None:
-        """Refuses what the host part cannot do."""
-        for node in ast.walk(expression):
-            match node:
-                case ast.Call(function=name, arguments=arguments) if name in self.unit.functions:
-                    if any(a.type.element is not None for a in arguments):
-                        message = f"{name} takes pointers and is called outside of any parallel loop"
-                        raise Refused("unknown-call", message, node.place)
-                    if any(n.type.element is not None for n in globals_of(self.unit, name).values()):
-                        message = f"{name} reads global arrays and is called outside of any parallel loop"
-                        raise Refused("unknown-call", message, node.place)
-                    self.plan.host_calls |= {name, *called_by(self.unit, name)}
-                case ast.Call(function="memcpy" | "memset") if node is expression and self.moves_arrays(node):
-                    pass
-                case ast.Call(function=name) if not is_library_function(name):
-                    raise Refused("unknown-call", f"{name} is not translated", node.place)
-                case (
-                    ast.Assign(target=ast.Name(scope="global", name=name))
-                    | ast.Step(target=ast.Name(scope="global", name=name))
-                ):
-                    raise Refused("construct", f"the global variable {name} is written", node.place)
-                case ast.Subscript() | ast.Unary(op="*") if node.type.kind == "pointer":
-                    raise Refused("construct", "a pointer is read from memory", node.place)
-
-    def moves_arrays(self, call: ast.Call) -> bool:
-        """Whether a copy or fill is of arrays on the device."""
-        pointers_ = call.arguments[: 2 if call.function == "memcpy" else 1]
-        roots = [pointers.pointed(p) for p in pointers_]
-        return all(r is not None and r not in self.plan.tables for r in roots)
 
     def return_from_device(self, nest: Nest, statement: ast.Return) -> None:
         """Lets the nest's last kernel store the function's result, where it is made of the one reduction."""

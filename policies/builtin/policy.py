@@ -26,9 +26,9 @@ class BuiltinPolicy:
         try:
             unit = parse(view.path, view.source, view.flags)
             made = plan(unit, view.function)
-            step = next_step(
-                dict(zip(kernel_names(view.function, made), made.nests.values(), strict=True)), request.turns
-            )
+            names = zip(kernel_names(view.function, made), made.nests.items(), strict=True)
+            parallel = {name: nest for name, (loop, nest) in names if loop not in made.single}
+            step = next_step(parallel, request.turns)
             if step is None:
                 return Proposal(text="", candidate=None, finished=True, reason="no strategy left")
             text = assemble(view.function, made, written_with(step.strategy))
@@ -45,11 +45,14 @@ class BuiltinPolicy:
             )
             return _refusal(finding)
         name = view.function.name
-        text = f"// {name}: {step.strategy.summary}.\n\n{text}"
+        notes = [f"one thread runs a loop in order: {r.finding.message}" for r in made.alone.values()]
+        remarks = "".join(f"// {note}\n" for note in notes)
+        text = f"// {name}: {step.strategy.summary}.\n{remarks}\n{text}"
         candidate = Candidate(
             files=(File(name=f"{name}.cu", language="cuda", text=text),), entry=view.function.launcher
         )
-        return Proposal(text=text, candidate=candidate, strategy=step.strategy.name, reason=step.reason)
+        reason = "; ".join([step.reason, *([] if request.turns else notes)])
+        return Proposal(text=text, candidate=candidate, strategy=step.strategy.name, reason=reason)
 
 
 def _refusal(finding: Finding) -> Proposal:

@@ -146,8 +146,10 @@ def _extremum(
                 return None
         case _:
             return None
-    narrower = value.type.signed == type.signed and (value.type.size or 0) <= (type.size or 0)
-    if value.type.kind != type.kind or not (type.kind == "float" or narrower):
+    size, most = value.type.size or 0, type.size or 0
+    narrower = size < most if type.signed and not value.type.signed else size <= most
+    held = narrower and (type.signed or not value.type.signed)
+    if value.type.kind != type.kind or not (type.kind == "float" or held):
         return None
     return op[0] if when_true else _MIRRORED[op[0]]
 

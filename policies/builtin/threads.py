@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .body import BodyPrinter, iteration
 from .emit import INDENT
 from .indexing import MOST_BLOCKS_Y, Axis, axes, blocks, guarded, index
-from .kernel import Code, Site, launch
+from .kernel import Code, Site, launch, wrapped
 from .loops import Loop
 
 Shape = tuple[int, ...]
@@ -59,3 +59,16 @@ def map_kernel(site: Site, mapping: Mapping, along_x: Loop | None = None) -> Cod
     ]
     body = launch(names, site.kernel, block, grid, site.arguments())
     return Code(("\n".join(lines),), guarded(site.nest.loops, body.lines))
+
+
+def single_kernel(site: Site) -> Code:
+    """The kernel of a nest of one iteration, which nothing in it asks for."""
+    printer = BodyPrinter(site, skip="return")
+    lines = [
+        site.head(site.kernel, site.parameters()),
+        "{",
+        *site.table_lines(1),
+        *iteration(site, printer, 1),
+        "}",
+    ]
+    return Code(("\n".join(lines),), (wrapped(f"{site.kernel}<<<1, 1>>>(", site.arguments(), ");"),))

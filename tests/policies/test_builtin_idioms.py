@@ -110,6 +110,62 @@ def test_moving_pointers_and_counters(name, n):
     compare(source, {"n": n, "x": x, "y": np.ones(24, np.float32)}, strategies=("naive",), tolerance=1e-6)
 
 
+CARRIED = {
+    "the element before": "{ float p = x[n - 1]; for (int i = 0; i < n; i++) { y[i] = (x[i] + p) / 2; p = x[i]; } }",
+    "two before": """{ float p = x[11], q = x[10]; for (int i = 0; i < n; i++) { y[i] = x[i] + p + q; q = p;
+        p = x[i]; } y[13] = p - q; }""",
+    "shifted before it is used": """{ float p = 3, q = 2; for (int i = 1; i < n; i++) { q = p; p = x[i] * i;
+        y[i] = p - q; } }""",
+    "downward, through a temporary": """{ float p = 1; for (int i = n - 1; i >= 0; i--) { float v = x[i] * x[i];
+        y[i] = v - p; p = v; } y[13] = p; }""",
+    "rounded on the way": "{ int k = 7; for (int i = 0; i < n; i++) { y[i] = k; k = x[i] * 1.5f; } y[13] = k; }",
+}
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 12])
+@pytest.mark.parametrize("name", CARRIED)
+def test_values_of_iterations_before(name, n):
+    source = f"void f(int n, const float *x, float *y) {CARRIED[name]}"
+    x = np.arange(24, dtype=np.float32) % 7 - 2
+    compare(
+        source, {"n": n, "x": x[1:].copy() if n else x, "y": np.ones(24, np.float32)}, strategies=("naive",)
+    )
+
+
+@pytest.mark.parametrize(
+    "body", ["y[i] = p; p = y[i + 1];", "y[i] = p; p = p * p + x[i];", "y[i] = p; if (x[i] > 0) p = x[i];"]
+)
+def test_values_that_the_loop_changes_are_not_computed_again(body):
+    source = (
+        f"void f(int n, const float *x, float *y) {{ float p = 0; for (int i = 0; i < n; i++) {{ {body} }} }}"
+    )
+    assert "loop at f.c:1" in refusal(source)
+
+
+LEFT = {
+    "a recurrence beside a map": """{ for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+        y[i * 24 + j] = x[j] - i;
+        float s = 0; for (int i = 0; i < n; i++) s = s * 0.5f + y[i * 24]; y[1] = s; }""",
+    "a walk that leaves two numbers": """{ for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)
+        y[i * 24 + j] = x[j] - i; int k = 0, t = 0;
+        while (k < n && t < 99) { if (y[k * 24] > 0) k++; else k += 2; t++; } y[0] = k; y[1] = t; }""",
+}
+
+
+@pytest.mark.parametrize("n", [0, 1, 24])
+@pytest.mark.parametrize("name", LEFT)
+def test_the_lesser_part_runs_in_order_on_one_thread(name, n):
+    source = f"void f(int n, const float *x, float *y) {LEFT[name]}"
+    x = np.arange(24, dtype=np.float32) % 7 - 2
+    compare(source, {"n": n, "x": x, "y": np.ones(576, np.float32)}, strategies=("naive",))
+    assert "<<<1, 1>>>" in kernels(source)
+
+
+def test_a_part_as_deep_as_the_rest_is_refused():
+    body = "for (int i = 0; i < n; i++) y[i] = x[i]; for (int i = 1; i < n; i++) y[i] = y[i - 1] * y[i] - 1;"
+    assert "carries y[i - 1] -> y[i]" in refusal(f"void f(int n, const float *x, float *y) {{ {body} }}")
+
+
 SCANS = {
     "inclusive": "{ int s = 2; for (int i = 0; i < n; i++) { s += x[i]; y[i] = s; } return s; }",
     "exclusive": "{ int s = 0; for (int i = 0; i < n; i++) { y[i] = s; s += x[i]; } return 0; }",

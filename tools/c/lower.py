@@ -149,14 +149,13 @@ class _Lowering:
                     self.result.typedefs[cursor.spelling] = self.type(cursor.underlying_typedef_type)
 
     def function(self, cursor: Cursor) -> ast.Function:
-        if cursor.type.kind is TypeKind.FUNCTIONPROTO:
-            if cursor.type.is_function_variadic():
-                raise _Unsupported("variadic")
-        elif any(True for _ in cursor.get_arguments()):
+        if cursor.type.kind is TypeKind.FUNCTIONPROTO and cursor.type.is_function_variadic():
+            raise _Unsupported("variadic")
+        body = next(c for c in cursor.get_children() if c.kind is CursorKind.COMPOUND_STMT)
+        if self.text(cursor)[: body.extent.start.offset - cursor.extent.start.offset].rstrip().endswith(b";"):
             raise _Unsupported("k&r")
         result = self.type(cursor.result_type)
         parameters = tuple(self.variable(c) for c in cursor.get_arguments())
-        body = next(c for c in cursor.get_children() if c.kind is CursorKind.COMPOUND_STMT)
         return ast.Function(
             name=cursor.spelling,
             result=result,
