@@ -22,7 +22,7 @@ from ..tools.gpus import gpu_named
 from ..tools.oracle import OracleError
 from ..tools.toolchain import MissingCompiler
 from . import nodes
-from .deliver import OutputError, deliver, prepare
+from .deliver import OutputError, deliver, prepare, reserved
 from .interrupt import interrupts
 from .narration import Narrator, comparison, shown_path
 from .port import EnvironmentFault, Listener, UsageError, device_named, policy_named, port, session_for
@@ -145,6 +145,8 @@ def _walk(run: Run, policy: Any, json: bool, check: Callable[[], None]) -> int:
     session.log("end", len(run.turns), outcome)
     console.print(comparison(run, best, suite, session.gpu))
     console.print()
+    for reservation in reserved(best, suite):
+        console.print(f"  [yellow]note[/]: {escape(reservation)}", highlight=False)
     if certificate is not None:
         for made in certificate.checks:
             console.print(

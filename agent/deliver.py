@@ -15,6 +15,7 @@ from ..tools.certify import Certificate
 from ..tools.dropin import build_line, files, needs_host_file
 from ..tools.evidence import Turn
 from ..tools.suite import Suite
+from ..tools.worth import reservations
 from .run import Outcome, Run
 
 
@@ -82,6 +83,7 @@ def report(
             "dropped": [{"case": d.case.name, "reason": d.reason} for d in suite.dropped],
             "notes": suite.oracle.notes,
         },
+        "reservations": reserved(best, suite),
         "best": None if best is None else best.model_dump(mode="json", exclude={"proposal": {"text"}}),
         "turns": [
             {
@@ -100,6 +102,13 @@ def report(
         "build": build_line(task, options.arch),
         "replay": f"cudaperf-agent runs replay {run.id}",
     }
+
+
+def reserved(best: Turn | None, suite: Suite | None) -> tuple[str, ...]:
+    """What speaks against the best candidate."""
+    if best is None or suite is None or best.evidence.profile is None:
+        return ()
+    return reservations(best.evidence.profile, suite.original_seconds)
 
 
 def _template():

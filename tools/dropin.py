@@ -268,7 +268,7 @@ def _host(task: Task) -> str:
     definition = parse(task.path, task.source, task.flags).functions[function.name]
     text = original_text(task)
     head = text.encode()[: definition.body_start - definition.start].decode().strip()
-    if head.startswith(function.name):
+    if re.match(rf"{function.name}\b", head):
         # Old C, which leaves out an int.
         head = f"{function.returns} {head}"
     replacement = _forwarder(function, head) if _forwards(function) else f"{head};"

@@ -58,14 +58,24 @@ def largest(
     row: tuple[int, ...] = (129, 127, 65)
     while True:
         config = _configuration(function, "accept", row, DEFAULT_COUNT, "uniform", 1000)
+        sizes = dict(config.sizes)
         bounded = found is not None and config.sizes == found.sizes
-        if bounded or case_bytes(function, dict(config.sizes)) > limit_bytes:
+        if bounded or not _are_held(function, sizes) or case_bytes(function, sizes) > limit_bytes:
             return found
         taken = seconds_of(config)
         if taken is None or taken > seconds:
             return found
         found = config
         row = tuple(_grown(n) for n in row)
+
+
+def _are_held(function: FunctionSpec, sizes: dict[str, int]) -> bool:
+    """Whether every size fits into its parameter."""
+    return all(
+        sizes[p.name] <= np.iinfo(p.dtype).max
+        for p in function.scalars
+        if p.name in sizes and np.dtype(p.dtype).kind in "iu"
+    )
 
 
 def case_bytes(function: FunctionSpec, sizes: dict[str, int]) -> int:

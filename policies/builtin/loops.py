@@ -55,13 +55,10 @@ def counted(loop: ast.For) -> Loop | str:
     step = _step(loop.step, name)
     if step is None:
         return f"does not step {name} by a constant"
-    match loop.condition:
-        case ast.Binary(op=op, left=ast.Name(name=tested), right=bound) if tested == name and op in _MIRRORED:
-            pass
-        case ast.Binary(op=op, left=bound, right=ast.Name(name=tested)) if tested == name and op in _MIRRORED:
-            op = _MIRRORED[op]
-        case _:
-            return f"does not compare {name} with a bound"
+    compared = None if loop.condition is None else _compared(loop.condition, name)
+    if compared is None:
+        return f"does not compare {name} with a bound"
+    op, bound = compared
     if op == "!=" and abs(step) == 1:
         op = "<" if step > 0 else ">"
     if op not in (("<", "<=") if step > 0 else (">", ">=")):
@@ -86,6 +83,32 @@ def counted(loop: ast.For) -> Loop | str:
         ):
             return "has a bound that is not made of variables and constants alone"
     return Loop(name, type, first, op, bound, step, declares, loop)  # type: ignore[arg-type]
+
+
+def _compared(condition: ast.Expr, name: str) -> tuple[str, ast.Expr] | None:
+    """How a condition compares a variable, on the left, and with what."""
+    match condition:
+        case ast.Binary(op="&&", left=left, right=right):
+            one, other = _compared(left, name), _compared(right, name)
+            if one is None or other is None or one[0] != other[0] or one[0] == "!=":
+                return None
+            (op, a), (_, b) = one, other
+            if a.type.signed != b.type.signed:
+                return None
+            nearer = ast.Binary(op[0], a, b, a.type, condition.place)
+            return op, ast.Conditional(nearer, a, b, a.type, condition.place)
+        case ast.Binary(op=op, left=left, right=bound) if op in _MIRRORED:
+            if name not in flow.names_in([left]):
+                left, bound, op = bound, left, _MIRRORED[op]
+            match left:
+                case ast.Name(name=tested) if tested == name:
+                    return op, bound
+                case ast.Binary(
+                    op="+" | "-" as sign, left=ast.Name(name=tested), right=ast.Literal() as by
+                ) if tested == name and left.type.kind == "int" and left.type.signed and bound.type.signed:
+                    moved = ast.Binary("-" if sign == "+" else "+", bound, by, bound.type, bound.place)
+                    return op, moved
+    return None
 
 
 def _fits(value: ast.Expr, type: ast.CType) -> bool:
