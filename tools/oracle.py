@@ -278,7 +278,7 @@ def compile_flags(task: Task) -> list[str]:
 
 
 def link_flags(task: Task) -> list[str]:
-    return [f for f in task.flags if f.startswith(("-l", "-L", "-Wl"))]
+    return [f for f in task.flags if f.startswith(("-l", "-L", "-Wl", "-fopenmp", "-pthread"))]
 
 
 def _perturbed(case: Case, function: FunctionSpec) -> Case:

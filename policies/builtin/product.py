@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...tools.c import ast
@@ -248,27 +249,24 @@ def _loading(
     factor: Factor, name: str, product: Product, indices: dict[Axis, Index], first_sum: str, y0: str
 ) -> list[str]:
     """Lines that load a factor's tile, threads along x next to each other in memory."""
-    loop, sum_loop = indices[factor.axis].loop, product.sum
     sum_thread, own_thread = (
         ("threadIdx.x", "threadIdx.y") if factor.along_sum else ("threadIdx.y", "threadIdx.x")
     )
     row, column = (own_thread, sum_thread) if factor.axis == "y" else (sum_thread, own_thread)
     outer = {"x": f"{indices['x'].counter} - threadIdx.x", "y": y0}[factor.axis]
-    at_sum = f"{first_sum} + {sum_thread}"
-    names = {sum_loop.variable: at_sum}
-    at_loop = indices[factor.axis].counter
-    if own_thread != f"threadIdx.{factor.axis}":
-        at_loop = names[loop.variable] = f"{outer} + {own_thread}"
+    at = {indices[factor.axis].loop: f"{outer} + {own_thread}", product.sum: f"{first_sum} + {sum_thread}"}
+    return [f"{name}[{row}][{column}] = {value_at(factor.access.expression, at)};"]
 
-    def spelled(expression: ast.Expr) -> str | None:
-        if isinstance(expression, ast.Name) and expression.name in names:
-            return f"({expression.type.spelling})({names[expression.name]})"
+
+def value_at(expression: ast.Expr, at: Mapping[Loop, str]) -> str:
+    """An expression with the given values of loops' variables; 0 where one of them is beyond its loop's end."""
+    names = {loop.variable: text for loop, text in at.items()}
+
+    def spelled(node: ast.Expr) -> str | None:
+        if isinstance(node, ast.Name) and node.name in names:
+            return f"({node.type.spelling})({names[node.name]})"
         return None
 
     printer = Printer(spelled)
-    checks = [
-        f"{at} {part.comparison} {Index(part, 'x', '', printer).bound}"
-        for at, part in ((at_loop, loop), (at_sum, sum_loop))
-    ]
-    value = printer.expression(factor.access.expression)
-    return [f"{name}[{row}][{column}] = {' && '.join(checks)} ? {value} : 0;"]
+    checks = [f"{text} {loop.comparison} {Index(loop, 'x', '', printer).bound}" for loop, text in at.items()]
+    return f"{' && '.join(checks)} ? {printer.expression(expression)} : 0"

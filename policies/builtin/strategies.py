@@ -11,9 +11,11 @@ from .nest import Nest
 from .prefix import scan_kernels
 from .product import is_product, product_kernel
 from .reduce import reduction_kernels
+from .registers import has_square, square_kernel
 from .stencil import is_stencil, stencil_kernel
 from .teams import has_team, team_kernel
 from .threads import COARSENED, NAIVE, RESHAPED, Mapping, map_kernel
+from .transposition import has_turned, turned_kernel
 from .vectors import is_vectorizable, vector_kernels
 
 
@@ -59,6 +61,8 @@ STRATEGIES = (
     Strategy("teams", "a team of threads an iteration, which shares its inner loops", has_team, team_kernel),
     Strategy("coarsened", "four elements a thread", lambda nest: True, _mapped(COARSENED)),
     Strategy("tiled", "a tile of the input in shared memory", _is_tiled, _tiled),
+    Strategy("squares", "a square of sums a thread, in registers", has_square, square_kernel),
+    Strategy("turned", "a tile in shared memory that turns rows into columns", has_turned, turned_kernel),
     Strategy("vectorized", "16-byte words in place of single elements", is_vectorizable, vector_kernels),
     Strategy("swapped", "threads next to each other along the other loop", _is_swappable, _swapped),
     Strategy("reshaped", "smaller blocks", lambda nest: True, _mapped(RESHAPED)),

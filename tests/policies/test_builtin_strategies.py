@@ -46,6 +46,43 @@ CASES = {
     "product, sum in the middle": ("tiled", PRODUCT_IN_PLACE, FACTORS),
     "product, both transposed": ("tiled", PRODUCT_TRANSPOSED, FACTORS),
     "product of nothing": ("tiled", PRODUCT, FACTORS | {"k": 0}),
+    "squares": ("squares", PRODUCT, FACTORS),
+    "squares, sum in the middle": ("squares", PRODUCT_IN_PLACE, FACTORS),
+    "squares, both transposed": ("squares", PRODUCT_TRANSPOSED, FACTORS),
+    "squares of nothing": ("squares", PRODUCT, FACTORS | {"k": 0}),
+    "squares, several blocks": (
+        "squares",
+        PRODUCT,
+        {"m": 131, "n": 150, "k": 33, "a": floats(131 * 33), "b": floats(33 * 150), "c": floats(131 * 150)},
+    ),
+    "squares of doubles": (
+        "squares",
+        """void f(int m, int n, int k, double t, const double *a, const double *b, double *c) {
+           for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) { c[i * n + j] *= t; for (int p = 0; p < k; p++)
+           c[i * n + j] -= t * a[i * k + p] * b[j * k + p]; } }""",
+        {
+            "m": 70,
+            "n": 67,
+            "k": 20,
+            "t": 0.5,
+            "a": rng.random(1400),
+            "b": rng.random(1340),
+            "c": rng.random(4690),
+        },
+    ),
+    "turned": (
+        "turned",
+        """void f(int h, int w, const float *a, float *b) { for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)
+           b[j * h + i] = a[i * w + j]; }""",
+        PLANE,
+    ),
+    "turned and added": (
+        "turned",
+        """void f(int h, int w, float t, const float *a, const double *c, float *b) { for (int i = 0; i < h; i++)
+           for (int j = 1; j < w; j++) {
+           float v = a[i * w + j] * t; if (v > 0.2f) b[j * h + i] += v - c[i * w + j - 1]; } }""",
+        PLANE | {"t": 0.5, "c": rng.random(21 * 75)},
+    ),
     "words": (
         "vectorized",
         """void f(int n, float a, const float *x, const int *k, double *y, unsigned char *z) {
