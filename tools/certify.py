@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal as OneOf
 
 from .c.build import CompileError, build_objects, build_program
+from .call import call_unit
 from .correctness import compare, verify
 from .device import Checks, Device
 from .dropin import files
 from .nvcc import compile_delivered
-from .oracle import HARNESS, Expectation, call_unit, compile_flags, link_flags, read_case, write_case
+from .oracle import HARNESS, Expectation, compile_flags, link_flags, read_case, write_case
 from .output import difference
 from .records import Candidate, Record, Task
 from .suite import Suite
@@ -54,7 +55,7 @@ def certify(
     delivered = files(task, candidate, arch)
     checks = [
         _fresh_inputs(device, task, candidate, suite),
-        _drop_in(device, task, delivered, suite),
+        drop_in_called(device, task, delivered, suite.screen + suite.accept[-3:]),
         _target_compiler(task, delivered, arch),
     ]
     if task.has_main:
@@ -70,7 +71,9 @@ def _fresh_inputs(device: Device, task: Task, candidate: Candidate, suite: Suite
     return DeliveryCheck(name=name, result="passed" if report.right else "failed", message=report.message)
 
 
-def _drop_in(device: Device, task: Task, delivered: dict[str, str], suite: Suite) -> DeliveryCheck:
+def drop_in_called(
+    device: Device, task: Task, delivered: dict[str, str], expectations: Sequence[Expectation]
+) -> DeliveryCheck:
     """Call the delivered function through its original signature, from C, with host pointers."""
     name = "drop-in called with the original signature"
     names = [p.name for p in task.function.parameters]
@@ -85,12 +88,11 @@ def _drop_in(device: Device, task: Task, delivered: dict[str, str], suite: Suite
         )
     except CompileError as error:
         return DeliveryCheck(name=name, result="failed", message=str(error))
-    chosen = suite.screen + suite.accept[-3:]
-    for expectation in chosen:
+    for expectation in expectations:
         message = _call(device, task, delivered, objects, expectation, names)
         if message is not None:
             return DeliveryCheck(name=name, result="failed", message=f"{expectation.case.name}: {message}")
-    return DeliveryCheck(name=name, result="passed", message=f"{len(chosen)} configurations right")
+    return DeliveryCheck(name=name, result="passed", message=f"{len(expectations)} configurations right")
 
 
 def _call(device, task, delivered, objects, expectation: Expectation, names: list[str]) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import tree_sitter
 
@@ -19,6 +20,35 @@ from .cuda_source import parse as parse_cuda
 from .records import Candidate, FunctionSpec, Parameter, Task
 
 STREAM = "cudaperf_stream"
+INDENT = "    "
+_HEADERS = """
+#include <algorithm>
+#include <vector>
+"""
+_RANGES = """\
+// Memory of the caller's that rows and arrays lie in.
+struct cudaperf_range {
+    const char *begin, *end;
+    bool written;
+};
+
+static void cudaperf_add(std::vector<cudaperf_range> &ranges, const void *begin, size_t bytes, bool written) {
+    if (bytes > 0) ranges.push_back({(const char *)begin, (const char *)begin + bytes, written});
+}
+
+// What is written must lie apart from all else.
+static void cudaperf_distinct(std::vector<cudaperf_range> &ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
+    const char *end = NULL, *written_end = NULL;
+    for (const cudaperf_range &range : ranges) {
+        if (range.begin < written_end || (range.written && range.begin < end))
+            CUDAPERF_FAIL("rows overlap", "this port needs rows and buffers of their own");
+        if (range.end > end) end = range.end;
+        if (range.written && range.end > written_end) written_end = range.end;
+    }
+}
+
+"""
 
 
 def files(task: Task, candidate: Candidate, arch: str) -> dict[str, str]:
@@ -121,7 +151,7 @@ def _cuda(task: Task, candidate: Candidate, arch: str) -> str:
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
+{_HEADERS if any(p.row_levels for p in function.parameters) else ""}
 #include "{function.name}.h"
 
 // What a failing CUDA call ends in; define it before this line to handle failures in another way.
@@ -139,6 +169,7 @@ static size_t cudaperf_count(long long a, long long b = 1, long long c = 1, long
     return a > 0 && b > 0 && c > 0 && d > 0 ? (size_t)a * (size_t)b * (size_t)c * (size_t)d : 0;
 }}
 
+{_RANGES if any(p.row_levels for p in function.parameters) else ""}\
 static void cudaperf_check(cudaError_t error, const char *what) {{
     if (error != cudaSuccess) CUDAPERF_FAIL(what, cudaGetErrorString(error));
 }}
@@ -154,7 +185,8 @@ extern "C" void {function.name}_device({device_parameters}) {{
 
 def _wrapper(function: FunctionSpec) -> str:
     """The host function: allocate, copy in, launch, copy out."""
-    arrays, lines = function.arrays, []
+    arrays = function.arrays
+    lines = [f"const auto {p.name} = {p.access};" for p in function.parameters if p.access]
     for p in arrays:
         counts = ", ".join(_wide(e, function) for e in p.shape)
         lines.append(f"const size_t {p.name}_bytes = cudaperf_count({counts}) * sizeof({_element(p)});")
@@ -167,7 +199,7 @@ def _wrapper(function: FunctionSpec) -> str:
     for p in arrays:
         if p.origin != "result":
             # Outputs are copied in as well: what the original leaves alone must survive.
-            lines.append(_copy(p, f"{p.name}_device", p.name, "HostToDevice"))
+            lines += _copies(p, function, "HostToDevice")
     names = ", ".join(f"{p.name}_device" if p.shape else p.name for p in function.parameters)
     lines.append(f"{function.launcher}({names});")
     inputs = [p for p in arrays if p.origin != "result"]
@@ -179,8 +211,7 @@ def _wrapper(function: FunctionSpec) -> str:
         lines.append(f"{_element(result)} {result.name};")
     for p in arrays:
         if p.role != "in":
-            target = f"&{p.name}" if p.origin == "result" else p.name
-            lines.append(_copy(p, target, f"{p.name}_device", "DeviceToHost"))
+            lines += _copies(p, function, "DeviceToHost")
     lines.append(f'cudaperf_check(cudaStreamSynchronize({STREAM}), "running");')
     lines += [f"cudaFreeAsync({p.name}_device, {STREAM});" for p in arrays]
     if result is not None:
@@ -194,35 +225,104 @@ def _wrapper(function: FunctionSpec) -> str:
 def _wide(extent: str, function: FunctionSpec) -> str:
     """An extent computed in 64 bits, whatever the types of the sizes in it."""
     sizes = {p.name for p in function.scalars}
-    return re.sub(r"[A-Za-z_]\w*", lambda m: f"(long long){m[0]}" if m[0] in sizes else m[0], extent)
+    wide = re.sub(r"[A-Za-z_]\w*", lambda m: f"(long long){m[0]}" if m[0] in sizes else m[0], extent)
+    return wide if re.fullmatch(r"\w+|\(long long\)\w+", wide) else f"({wide})"
 
 
-def _copy(p: Parameter, target: str, source: str, kind: str) -> str:
+def _copies(p: Parameter, function: FunctionSpec, kind: str) -> list[str]:
+    """The copy of an array between host and device; rows, which may lie anywhere on the host, one by one."""
     what = f'"copying {p.name} {"to" if kind.startswith("Host") else "from"} the GPU"'
-    return f"cudaperf_check(cudaMemcpyAsync({target}, {source}, {p.name}_bytes, cudaMemcpy{kind}, {STREAM}), {what});"
+    host, device, size = p.name, f"{p.name}_device", f"{p.name}_bytes"
+    if p.origin == "result":
+        host = f"&{p.name}"
+    lines, position = [], ""
+    for level, extent in enumerate(p.shape[: p.row_levels]):
+        lines.append(INDENT * level + _each_row(level, extent, function))
+        position = f"({position} * {_wide(extent, function)} + row_{level})" if position else f"row_{level}"
+        host += f"[row_{level}]"
+    if p.row_levels:
+        count = _row_length(p, function)
+        device, size = f"{device} + {position} * {count}", f"{count} * sizeof({_element(p)})"
+    pair = f"{device}, {host}" if kind.startswith("Host") else f"{host}, {device}"
+    copy = f"cudaMemcpyAsync({pair}, {size}, cudaMemcpy{kind}, {STREAM})"
+    return [*lines, f"{INDENT * len(lines)}cudaperf_check({copy}, {what});"]
+
+
+@dataclass(frozen=True)
+class _Range:
+    """Memory of the caller's: what it is called, its bytes in C, and whether the function writes there."""
+
+    name: str
+    size: str
+    written: bool
 
 
 def _overlap_checks(function: FunctionSpec) -> list[str]:
     """The port was tested on buffers that do not overlap; where they do, it says so instead of computing nonsense."""
-    arrays = [p for p in function.arrays if p.origin == "parameter"]
+    arrays = [p for p in function.arrays if p.origin == "parameter" and not p.inside]
+    if any(p.row_levels for p in arrays):
+        return _row_checks(function, arrays)
+    ranges = [_Range(p.name, f"{p.name}_bytes", p.role != "in") for p in arrays] + _structs(function)
     lines = []
-    for i, a in enumerate(arrays):
-        for b in arrays[i + 1 :]:
-            if a.role == b.role == "in":
+    for i, a in enumerate(ranges):
+        for b in ranges[i + 1 :]:
+            if not a.written and not b.written:
                 continue
             first, second = f"(const char *){a.name}", f"(const char *){b.name}"
             lines.append(
-                f"if ({first} < {second} + {b.name}_bytes && {second} < {first} + {a.name}_bytes)\n"
+                f"if ({first} < {second} + {b.size} && {second} < {first} + {a.size})\n"
                 f'        CUDAPERF_FAIL("{a.name} and {b.name} overlap", "this port needs buffers of their own");'
             )
     return lines
 
 
+def _structs(function: FunctionSpec) -> list[_Range]:
+    """The structs that arguments point to, whose members are read before the launch and written after it."""
+    return [
+        _Range(
+            a.name,
+            f"sizeof(*{a.name})",
+            any(p.inside and p.role != "in" and _owner(p) == a.name for p in function.arrays),
+        )
+        for a in function.arguments
+        if a.by_pointer
+    ]
+
+
+def _owner(p: Parameter) -> str:
+    """The argument that a part belongs to."""
+    return re.findall(r"\w+", p.access)[0]
+
+
+def _row_checks(function: FunctionSpec, arrays: list[Parameter]) -> list[str]:
+    lines = ["std::vector<cudaperf_range> ranges;"]
+    for p in arrays:
+        host, size, pad = p.name, f"{p.name}_bytes", ""
+        for level, extent in enumerate(p.shape[: p.row_levels]):
+            lines.append(f"{pad}{_each_row(level, extent, function)}")
+            host, pad = f"{host}[row_{level}]", pad + INDENT
+            size = f"{_row_length(p, function)} * sizeof({_element(p)})"
+        written = "false" if p.role == "in" else "true"
+        lines.append(f"{pad}cudaperf_add(ranges, {host}, {size}, {written});")
+    for struct in _structs(function):
+        written = "true" if struct.written else "false"
+        lines += [f"cudaperf_add(ranges, {struct.name}, {struct.size}, {written});"]
+    return [*lines, "cudaperf_distinct(ranges);"]
+
+
+def _each_row(level: int, extent: str, function: FunctionSpec) -> str:
+    index = f"row_{level}"
+    return f"for (long long {index} = 0; {index} < {_wide(extent, function)}; {index}++)"
+
+
+def _row_length(p: Parameter, function: FunctionSpec) -> str:
+    return f"cudaperf_count({', '.join(_wide(e, function) for e in p.shape[p.row_levels :])})"
+
+
 def _prototype(function: FunctionSpec) -> str:
     """The host function's declaration in the common part of C and C++."""
-    own = [p for p in function.parameters if p.origin == "parameter"]
-    extra = [p for p in function.parameters if p.origin == "global"]
-    parameters = ", ".join(p.declaration for p in [*own, *extra]) or "void"
+    extra = [p.declaration for p in function.parameters if p.origin == "global"]
+    parameters = ", ".join([*(a.declaration for a in function.arguments), *extra]) or "void"
     return f"{function.returns} {entry_name(function)}({parameters})"
 
 
@@ -276,11 +376,17 @@ def _host(task: Task) -> str:
 
 
 def _forwarder(function: FunctionSpec, head: str) -> str:
+    known = {p.name: p for p in function.parameters}
     arguments, declared = [], []
-    for p in function.parameters:
-        if p.origin == "result":
+    for name, declaration in [
+        *((a.name, a.declaration) for a in function.arguments),
+        *((p.name, p.declaration) for p in function.parameters if p.origin == "global"),
+    ]:
+        declared.append(declaration)
+        p = known.get(name)
+        if p is None or p.row_levels:
+            arguments.append(name)
             continue
-        declared.append(p.declaration)
         cast = f"({_element(p)} *)" if p.shape or p.is_pointer else ""
         address = "&" if p.origin == "global" and p.shape == ("1",) and p.role != "in" else ""
         arguments.append(f"{cast}{address}{p.name}")

@@ -177,8 +177,9 @@ def _configuration(function, tier, row, count, fill, index) -> InputConfig:
             value = count
         else:
             continue
-        low = -(1 << 62) if p.low is None else int(p.low)
-        high = (1 << 62) if p.high is None else int(p.high)
+        limits = np.iinfo(p.dtype if p.dtype != "bool" else "uint8")
+        low = limits.min if p.low is None else int(p.low)
+        high = limits.max if p.high is None else int(p.high)
         sizes[p.name] = min(max(value, low), high)
     name = ", ".join(f"{k}={v}" for k, v in sizes.items()) or "fixed sizes"
     return InputConfig(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from . import sandbox
 from .c.build import CompileError, build_program
 from .c.precision import in_higher_precision
+from .call import WideTypes, call_unit
 from .device import Case
 from .inputs import dtype_of
 from .records import FunctionSpec, Parameter, Task
@@ -35,17 +35,6 @@ VARIANTS = {
     "reordered": ("-O3", "-march=native", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"),
     CHECKED: ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
 }
-C_TYPES = {
-    "bool": "_Bool",
-    "float32": "float",
-    "float64": "double",
-    "longdouble": "long double",
-    **{f"{u}int{bits}": f"__{u.upper()}INT{bits}_TYPE__" for u in ("", "u") for bits in (8, 16, 32, 64)},
-}
-
-
-# The types of the parameters that changed in higher precision.
-WideTypes = Mapping[str, str | np.dtype]
 
 
 class OracleError(Exception):
@@ -171,7 +160,7 @@ class Oracle:
             raise OracleError(_why(done, self.task))
         self._last_seconds, results = read_case(path, self.task, case, names)
         kept = {p.name for p in self.task.function.parameters if p.role != "in" or p.fixed}
-        return {name: array for name, array in results.items() if name in kept}
+        return {name: array for name, array in results.items() if name in kept & case.arrays.keys()}
 
     def _run_wide(self, case: Case, names: list[str]) -> dict[str, np.ndarray]:
         """Run in higher precision; results come back rounded to the buffers' own types, poison kept."""
@@ -232,41 +221,6 @@ def _argument(case: Case, parameter: Parameter, task: Task) -> np.ndarray:
 
 def _fixed_shape(parameter: Parameter) -> tuple[int, ...]:
     return tuple(int(extent) for extent in parameter.shape)
-
-
-def call_unit(task: Task, source: str, wide: WideTypes, dump: bool) -> str:
-    """The original and, behind it in the same unit (it may be static), the function that calls it.
-
-    Arguments stand in the launcher's order. With `dump` nothing is called: globals are copied out.
-    """
-    function = task.function
-    before, call, after = [], [], []
-    fixed_only = [p for p in function.parameters if p.fixed]
-    for i, p in enumerate(fixed_only if dump else function.parameters):
-        scalar = C_TYPES.get(str(wide.get(p.name, p.dtype)), p.dtype)
-        if p.origin == "result":
-            result = f"*({scalar} *)a[{i}] = "
-        elif p.origin == "parameter":
-            call.append(f"a[{i}]" if p.shape or p.is_pointer else f"*({scalar} *)a[{i}]")
-        elif dump:
-            after.append(f"__builtin_memcpy(a[{i}], (void *)&{p.name}, sizeof {p.name});")
-        elif not p.fixed:
-            before.append(f"__builtin_memcpy((void *)&{p.name}, a[{i}], sizeof {p.name});")
-            if p.role != "in":
-                after.append(f"__builtin_memcpy(a[{i}], (void *)&{p.name}, sizeof {p.name});")
-    returns = any(p.origin == "result" for p in function.parameters)
-    invoke = "" if dump else f"{result if returns else ''}{function.name}({', '.join(call)});"
-    body = "\n    ".join([*before, invoke, *after])
-    return (
-        "#define main cudaperf_original_main\n"
-        f'#line 1 "{_quoted(task.path)}"\n{source}\n'
-        "#undef main\n"
-        f"void cudaperf_call(void **a) {{\n    {body}\n}}\n"
-    )
-
-
-def _quoted(path: str) -> str:
-    return path.replace("\\", "\\\\").replace('"', '\\"')
 
 
 REACHED = "-Wl,--gc-sections"

@@ -67,6 +67,10 @@ class Parameter(Record):
     extent, a *value* does neither. `low` and `high` bound the values of its test inputs, both inclusive;
     where a bound depends on scalars, `low_expr` and `high_expr` are C expressions of them.
     `fixed` marks a global that keeps the value of its own initializer.
+    `access` is, of a part of a parameter that is a struct or points to one, the original's expression of its value
+    (``m->rows``), or of its first element's address; `inside` tells of an array that lies in the struct itself.
+    `row_levels` are the levels of pointers to rows in the original: 1 for ``float **a``, whose rows then lie one
+    after the other, as `shape` says.
     """
 
     name: str
@@ -78,19 +82,32 @@ class Parameter(Record):
     usage: OneOf["size", "count", "value"] = "value"
     is_pointer: bool = False
     fixed: bool = False
+    access: str = ""
+    inside: bool = False
+    row_levels: int = 0
     low: float | None = None
     high: float | None = None
     low_expr: str | None = None
     high_expr: str | None = None
 
 
+class Argument(Record):
+    """A parameter of the original as it stands there, in C and C++; `struct` is the type that it is or, with
+    `by_pointer`, points to, where the launcher takes its parts instead."""
+
+    name: str
+    declaration: str
+    struct: str = ""
+    by_pointer: bool = False
+
+
 class FunctionSpec(Record):
     """What the port must implement. `parameters` stand in the order of the launcher's contract:
     the original's, globals written, globals read, the result.
 
-    `original_parameters` is the original's parameter list verbatim in C (``int n, const float *x``),
-    `returns` its return type (``void`` or a scalar). `prelude` is C and C++ text the candidate may rely on: struct and
-    enum definitions, verbatim. `assumptions` are facts that the analysis could not prove, in words.
+    `original_parameters` is the original's parameter list verbatim in C (``int n, const float *x``), `arguments` the
+    same one by one, `returns` its return type (``void`` or a scalar). `prelude` is C and C++ text the candidate may
+    rely on: struct and enum definitions, verbatim. `assumptions` are facts that the analysis could not prove, in words.
     """
 
     name: str
@@ -98,6 +115,7 @@ class FunctionSpec(Record):
     returns: str
     original_parameters: str
     parameters: tuple[Parameter, ...]
+    arguments: tuple[Argument, ...] = ()
     structs: tuple[StructSpec, ...] = ()
     prelude: str = ""
     static: bool = False

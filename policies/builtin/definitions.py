@@ -47,6 +47,8 @@ def _structs(type: CType) -> Iterator[tuple[str, str]]:
         for level in _levels(field.type):
             if level.kind == "struct" and level.spelling != type.spelling:
                 yield from _structs(level)
+    if type.unnamed:
+        return
     fields = "".join(f"    {declare(f.type, f.name)};\n" for f in type.fields)
     yield _tag(type), f"struct {_tag(type)} {{\n{fields}}};"
 

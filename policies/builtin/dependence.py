@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal as OneOf
 
 import islpy as isl
@@ -78,10 +79,14 @@ class Tester:
         self.context = isl.Context()
         self.context.set_max_operations(OPERATIONS)
         self.parameters: dict[Monomial, str] = {}
-        self.strides = {
-            key: next((c for c in choices if self.fits(key, c, accesses)), choices[0])
-            for key, choices in _strides(accesses, self.varies).items()
-        }
+        self.strides: dict[Subscript, Strides] = {}
+        self.bases: dict[Subscript, Polynomial] = {}
+        for key, choices in _strides(accesses, self.varies).items():
+            self.strides[key], self.bases[key] = choices[0], constant(0)
+            for strides, base in product(choices, (constant(0), self.common(key, accesses))):
+                if self.fits(key, strides, base, accesses):
+                    self.strides[key], self.bases[key] = strides, base
+                    break
         self.split: dict[Access, tuple[tuple[Polynomial, ...] | str | None, ...]] = {}
         self.split_beside: dict[tuple[Access, Formula], tuple[tuple[Polynomial, ...] | str | None, ...]] = {}
 
@@ -94,15 +99,15 @@ class Tester:
         equalities = self.same_element(write, other)
         if equalities is None:
             return False
-        text = " and ".join(
-            (
-                f"({write.domain.text(self.speller('a'))})",
-                f"({other.domain.text(self.speller('b'))})",
-                *equalities,
-                f"{self.spelled_name(variable, 'a')} != {self.spelled_name(variable, 'b')}",
-            )
+        apart = f"{self.spelled_name(variable, 'a')} != {self.spelled_name(variable, 'b')}"
+        meeting = " and ".join((*equalities, apart))
+        # Mostly the subscripts alone tell; what is known where they are reached can be long.
+        if not self.satisfiable(meeting):
+            return False
+        write_domain, other_domain = (
+            access.domain.text(self.speller(instance)) for access, instance in ((write, "a"), (other, "b"))
         )
-        return self.satisfiable(text)
+        return self.satisfiable(f"({write_domain}) and ({other_domain}) and {meeting}")
 
     def same_element(self, write: Access, other: Access) -> list[str] | None:
         """The conditions, as far as they are linear, under which both touch one element; None: they never do."""
@@ -113,8 +118,9 @@ class Tester:
                 if a != b:
                     return None
                 continue
-            strides = [self.strides.get((x.location.root, position)) for x in (write, other)]
-            if a is None or b is None or strides[0] != strides[1]:
+            keys = [(x.location.root, position) for x in (write, other)]
+            strides, bases = [self.strides.get(k) for k in keys], [self.bases.get(k) for k in keys]
+            if a is None or b is None or strides[0] != strides[1] or bases[0] != bases[1]:
                 continue
             for p, q in zip(a, b, strict=True):
                 left, right = self.speller("a")(p), self.speller("b")(q)
@@ -146,20 +152,26 @@ class Tester:
             step
             if isinstance(step, str)
             else self.delinearized(
-                step, self.strides.get((access.location.root, position), ()), access.domain, beside
+                step - self.bases.get((access.location.root, position), constant(0)),
+                self.strides.get((access.location.root, position), ()),
+                access.domain,
+                beside,
             )
             for position, step in enumerate(access.location.steps)
         )
 
-    def fits(self, key: Subscript, strides: Strides, accesses: Iterable[Access]) -> bool:
-        """Whether all subscripts at one place of an array's locations can be split by the strides."""
-        root, position = key
-        steps = [
-            (a.location.steps[position], a.domain)
-            for a in accesses
-            if a.location.root == root and len(a.location.steps) > position
-        ]
-        return all(isinstance(s, str) or self.delinearized(s, strides, domain) for s, domain in steps)
+    def fits(self, key: Subscript, strides: Strides, base: Polynomial, accesses: Iterable[Access]) -> bool:
+        """Whether all subscripts at one place of an array's locations can be split by the strides, `base` taken off."""
+        return all(self.delinearized(s - base, strides, a.domain) for s, a in _steps(key, accesses))
+
+    def common(self, key: Subscript, accesses: Iterable[Access]) -> Polynomial:
+        """What all subscripts at one place add that no iteration changes, with the least of their constants."""
+        steps = [step for step, _ in _steps(key, accesses)]
+        bases = {
+            Polynomial.of({m: c for m, c in s.terms if m and not any(self.varies(str(a)) for a in m)})
+            for s in steps
+        }
+        return bases.pop() + min(map(_constant_term, steps)) if len(bases) == 1 else constant(0)
 
     def delinearized(
         self, step: Polynomial, strides: Strides, domain: Formula, beside: Formula | None = None
@@ -226,6 +238,17 @@ class Tester:
     def spelled_name(self, name: str, instance: str) -> str:
         number = self.loops.index(name) if name in self.loops else f"u{name[1:]}"
         return f"{instance}_{number}"
+
+
+def _steps(key: Subscript, accesses: Iterable[Access]) -> list[tuple[Polynomial, Access]]:
+    """The subscripts at one place of an array's locations."""
+    root, position = key
+    found = [
+        (a.location.steps[position], a)
+        for a in accesses
+        if a.location.root == root and len(a.location.steps) > position
+    ]
+    return [(step, access) for step, access in found if not isinstance(step, str)]
 
 
 def _strides(

@@ -108,6 +108,8 @@ class Printer:
                     f"{first} ? {self.expression(then)} : {self.expression(otherwise, ASSIGNMENT)}",
                     CONDITIONAL,
                 )
+            case ast.Cast(operand=ast.InitList(items=items), type=type):
+                return f"{type.spelling.removeprefix('struct ')}{self._braces(items, type)}", POSTFIX
             case ast.Cast(operand=operand, type=type):
                 return f"({declare(type)}){self.expression(operand, UNARY)}", UNARY
             case ast.Call():

@@ -23,7 +23,7 @@ def flattened(function: ast.Function) -> ast.Function:
     changed = flow.assigned(function.body)
     variables = (*function.parameters, *flow.declared_in([function.body]).values())
     for variable in variables:
-        if touched := changed & flow.names_in(_lengths(variable.type)).keys():
+        if touched := changed & flow.names_in(ast.lengths(variable.type)).keys():
             message = f"the length of {variable.name} is given by {touched.pop()}, which changes"
             raise Refused("construct", message, variable.place)
     parameters = tuple(dataclasses.replace(p, type=_flat(p.type)) for p in function.parameters)
@@ -65,13 +65,6 @@ def _has_variable_rows(type: CType) -> bool:
             return True
         inner = inner.element
     return False
-
-
-def _lengths(type: CType | None) -> list[ast.Expr]:
-    """The lengths in an array's type that are not constant."""
-    if type is None:
-        return []
-    return [*([type.length] if isinstance(type.length, ast.Expr) else []), *_lengths(type.element)]
 
 
 def _flat(type: CType) -> CType:

@@ -103,11 +103,10 @@ def _compared(condition: ast.Expr, name: str) -> tuple[str, ast.Expr] | None:
             match left:
                 case ast.Name(name=tested) if tested == name:
                     return op, bound
-                case ast.Binary(
-                    op="+" | "-" as sign, left=ast.Name(name=tested), right=ast.Literal() as by
-                ) if tested == name and left.type.kind == "int" and left.type.signed and bound.type.signed:
-                    moved = ast.Binary("-" if sign == "+" else "+", bound, by, bound.type, bound.place)
-                    return op, moved
+                case ast.Binary(op="+" | "-" as sign, left=ast.Name(name=tested), right=by, type=type) if (
+                    tested == name and type.kind == "int" and type.signed and bound.type.signed
+                ):
+                    return op, ast.Binary("-" if sign == "+" else "+", bound, by, type, bound.place)
     return None
 
 

@@ -29,12 +29,14 @@ from .inline import inlined
 from .loops import Loop, counted, jumps
 from .mathematics import is_library_function
 from .nest import Nest, Surroundings, parallel_nest
+from .parameters import with_launched_parameters
 from .pointers import States
 from .promotion import promoted
 from .refusals import Refused, loop_at
 from .reschedule import rescheduled
 from .scan import carried_element
 from .splitting import parted
+from .strided import strided
 from .teams import with_team
 from .tree import RESERVED, Names, rebuild, unshadowed
 from .wraparound import unwrapped
@@ -80,6 +82,7 @@ def plan(unit: ast.Unit, spec: FunctionSpec) -> Plan:
     if spec.name in unit.unsupported:
         construct, place = unit.unsupported[spec.name]
         raise Refused("construct", f"{construct} is not translated", place)
+    unit = with_launched_parameters(unit, spec)
     function = inlined(unit.functions[spec.name], unit.functions)
     whole = dataclasses.replace(unit, functions=unit.functions | {spec.name: function})
     units = [unit] if function == unit.functions[spec.name] else [unit, whole]
@@ -145,7 +148,6 @@ class _Planner:
         self.trials = 0
         self.outer: list[Loop] = []
         self.given: tuple[ast.Expr, ...] = ()
-        self.changed = flow.assigned(function.body)
         self.serial: set[ast.For] = set()
         self.keeps_order = False
         self.expands = False
@@ -174,7 +176,7 @@ class _Planner:
                 return self.loop(statement, states)
             case ast.If(condition=condition, then=then, otherwise=otherwise):
                 host.check(self.unit, self.plan, condition)
-                given, self.given = self.given, (*self.given, *self.lasting(condition))
+                given, self.given = self.given, (*self.given, *self.lasting(condition, then))
                 taken = self.statement(then, pointers.entering(states, condition, True))
                 self.given = given
                 skipped = pointers.entering(states, condition, False)
@@ -192,16 +194,16 @@ class _Planner:
                 host.check(self.unit, self.plan, value)
         return pointers.after(states, statement)
 
-    def lasting(self, condition: ast.Expr) -> Iterator[ast.Expr]:
-        """The parts of a condition that hold from here on, as nothing changes what they depend on."""
+    def lasting(self, condition: ast.Expr, then: ast.Stmt) -> Iterator[ast.Expr]:
+        """The parts of a condition that hold all through a statement, which changes nothing that they depend on."""
         if isinstance(condition, ast.Binary) and condition.op == "&&":
-            yield from self.lasting(condition.left)
-            yield from self.lasting(condition.right)
+            yield from self.lasting(condition.left, then)
+            yield from self.lasting(condition.right, then)
             return
         names = flow.names_in([condition])
         plain = all(isinstance(n, ast.Name | ast.Literal | ast.Binary) for n in ast.walk(condition))
         kept = all(n.type.kind == "int" and n.scope in ("param", "local") for n in names.values())
-        if plain and kept and self.changed.isdisjoint(names):
+        if plain and kept and flow.assigned(then).isdisjoint(names):
             yield condition
 
     def runs_on_device(self, statement: ast.Evaluate | ast.If, states: States) -> bool:
@@ -312,6 +314,7 @@ class _Planner:
         if isinstance(statement, ast.For):
             overlap = self.surroundings(states).overlap
             yield from _made(unwrapped(statement, self.live_after, overlap, self.names))
+            yield from _made(strided(statement, self.live_after, self.names))
             yield from _made(promoted(statement, overlap, self.names))
             yield from _made(carried_element(statement, self.names))
             yield from _made(snapshot(statement, self.surroundings(states), self.names))

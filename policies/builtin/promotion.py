@@ -22,7 +22,7 @@ def promoted(statement: ast.For, overlap: Overlap, names: Names) -> ast.Block | 
     changing = flow.written([statement]) | flow.declared_in([statement]).keys() | {loop.variable}
     roots = {root for n in ast.walk(statement) if (root := _memory(n)) is not None}
     for node in ast.walk(statement.body):
-        if not isinstance(node, ast.Assign | ast.Step) or not _joins(node):
+        if not isinstance(node, ast.Assign | ast.Step) or not _joins(node, statement.body):
             continue
         target = node.target
         root = _memory(target)
@@ -44,10 +44,12 @@ def promoted(statement: ast.For, overlap: Overlap, names: Names) -> ast.Block | 
     return None
 
 
-def _joins(node: ast.Assign | ast.Step) -> bool:
+def _joins(node: ast.Assign | ast.Step, body: ast.Stmt) -> bool:
+    """Whether the element's new value depends on its old one, be it by a test as of a minimum."""
     if isinstance(node, ast.Step) or node.op in _JOINS:
         return True
-    return node.op == "=" and any(same(n, node.target) for n in ast.walk(node.value))
+    tests = [n.condition for n in ast.walk(body) if isinstance(n, ast.If) and node in ast.walk(n)]
+    return node.op == "=" and any(same(n, node.target) for e in (node.value, *tests) for n in ast.walk(e))
 
 
 def _memory(node: ast.Expr | ast.Stmt) -> str | None:

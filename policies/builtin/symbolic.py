@@ -264,7 +264,7 @@ class Evaluator:
             ):
                 return value
             return self.fresh()
-        return value if type.kind == "pointer" and isinstance(value, Location) else None
+        return value if type.kind in ("pointer", "array") and isinstance(value, Location) else None
 
     # Memory.
 

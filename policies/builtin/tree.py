@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from ...tools.c import ast
+from ...tools.c.ast import rebuild
 
 Node = TypeVar("Node", bound=Any)
 INT = ast.CType("int", "int", 4, True)
@@ -31,26 +32,6 @@ CUDA_FUNCTIONS = frozenset(
     int_as_float fdividef exp10 exp10f cyl_bessel_i0 cyl_bessel_i1 fdivide abs labs
     """.split()  # noqa: SIM905
 )
-
-
-def rebuild(node: Node, change: Callable[[Any], Any]) -> Node:
-    """The node with `change` applied to each of its direct children, variables among them."""
-    changed = {}
-    for field in dataclasses.fields(node):
-        value = getattr(node, field.name)
-        if isinstance(value, tuple):
-            new = tuple(change(item) if _is_node(item) else item for item in value)
-            if any(a is not b for a, b in zip(new, value, strict=True)):
-                changed[field.name] = new
-        elif _is_node(value):
-            new = change(value)
-            if new is not value:
-                changed[field.name] = new
-    return dataclasses.replace(node, **changed) if changed else node
-
-
-def _is_node(value: object) -> bool:
-    return isinstance(value, ast.Expr | ast.Stmt | ast.Variable)
 
 
 class Names:

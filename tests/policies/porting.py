@@ -10,18 +10,28 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from cudaperf_agent.policies.base import Request
 from cudaperf_agent.policies.builtin.callgraph import globals_of
 from cudaperf_agent.policies.builtin.candidate import assemble
 from cudaperf_agent.policies.builtin.plan import plan
+from cudaperf_agent.policies.builtin.policy import BuiltinPolicy
 from cudaperf_agent.policies.builtin.refusals import Refused
 from cudaperf_agent.policies.builtin.strategies import STRATEGIES, written_with
 from cudaperf_agent.policies.builtin.tree import RESERVED
 from cudaperf_agent.tools.c import ast
-from cudaperf_agent.tools.c.parse import parse
+from cudaperf_agent.tools.c.load import load
+from cudaperf_agent.tools.c.parse import SourceError, parse
+from cudaperf_agent.tools.c.plain import plain
+from cudaperf_agent.tools.certify import drop_in_called
+from cudaperf_agent.tools.correctness import verify
 from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.device import Case, Checks
-from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter
+from cudaperf_agent.tools.dropin import files
+from cudaperf_agent.tools.inputs import case, configurations
+from cudaperf_agent.tools.oracle import Expectation, Oracle
+from cudaperf_agent.tools.records import Candidate, File, FunctionSpec, Parameter, TaskView
 
+SEED, SMALL_CASES = 5, 5
 CHECKED = Checks(bounds=True, races=True, order="shuffled")
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "c").glob("*.c"))
 _DTYPES = {
@@ -42,7 +52,7 @@ def entry_of(source: str) -> str:
 
 def spec_of(source: str, name: str = "f") -> FunctionSpec:
     """The contract of a function, without the extents that a policy does not ask for."""
-    unit = unit_of(source)
+    unit = plain(unit_of(source), name).unit
     function = unit.functions[name]
     parameters = [_parameter(p.name, p.type, "parameter") for p in function.parameters]
     parameters += [_parameter(n.name, n.type, "global") for n in globals_of(unit, name).values()]
@@ -106,6 +116,37 @@ def ports(source: str, name: str = "f") -> dict[str, Candidate]:
         for s in STRATEGIES
         if any(s.applies(nest) for nest in made.nests.values())
     }
+
+
+def translated(source: str, folder: Path, name: str = "f") -> str:
+    """What becomes of a function between the file and the delivered drop-in: ``right``, or why not, in words.
+
+    The port is tested as the product tests it, but on few small cases; then the drop-in is called with the original's
+    signature.
+    """
+    path = folder / "f.c"
+    path.write_text(source)
+    try:
+        task = load(path, name)
+    except SourceError as error:
+        return str(error)
+    view = TaskView(path=task.path, source=source, function=task.function, arch="sm_90", gpu="H200")
+    proposal = BuiltinPolicy().propose(Request(view))
+    if proposal.candidate is None:
+        return proposal.text
+    oracle, device, function = Oracle(task), CpuDevice(), task.function
+    fixed = oracle.fixed_values()
+    cases = [case(function, config, SEED, fixed) for config in configurations(function)[:SMALL_CASES]]
+    expected = [e for e in map(oracle.expect, cases) if isinstance(e, Expectation)]
+    assert expected, "the original runs on some case"
+    build = device.build(function, proposal.candidate, checked=True)
+    assert build.result.ok, (build.result.diagnostics, proposal.text)
+    report = verify(device, build, function, expected, CHECKED, "accept")
+    if not report.right:
+        return f"{report.verdict}: {report.message}\n{proposal.text}"
+    delivered = files(task, proposal.candidate, "sm_90")
+    check = drop_in_called(device, task, delivered, expected)
+    return "right" if check.result == "passed" else f"drop-in: {check.message}\n{delivered[f'{name}.cu']}"
 
 
 def kernels(source: str, name: str = "f", strategy: str = "naive") -> str:

@@ -135,16 +135,16 @@ EACH = "for (int i = 0; i < n; i++)"
     ("source", "said"),
     [
         (
-            f"void f(int n, float **a) {{ {EACH} a[i][0] = 1; }}",
-            "'a' is not supported yet: pointer to a pointer",
+            f"void f(int n, float **a) {{\n {EACH} a[i] = a[0]; }}",
+            "f.c:2:30: 'a' is not supported yet: pointer to a pointer, where the pointer a[i] is set",
         ),
         (
             f"void f(int n, void *a) {{ {EACH} ((float *)a)[i] = 1; }}",
             "'a' is not supported yet: pointer to void",
         ),
         (
-            f"typedef struct {{ int n; }} P; void f(int n, P p, int *x) {{ {EACH} x[i] = p.n; }}",
-            "passed by value",
+            f"struct p {{ int v[2]; }}; void g(struct p); void f(int n, struct p p) {{ {EACH} g(p); }}",
+            "passed by value, where p is copied as a whole",
         ),
         (f"float *f(int n, float *x) {{ {EACH} x[i] = 1; return x; }}", "result that is no number"),
         (f"float *g; void f(int n) {{ {EACH} g[i] = 1; }}", "'g' is not supported yet: global pointer"),
@@ -153,13 +153,13 @@ EACH = "for (int i = 0; i < n; i++)"
             "'s.p' is not supported",
         ),
         (
-            f"void f(int n, float *x) {{ {EACH} {{ switch (n) {{ case 1: x[0] = 1; default: ; }} }} }}",
+            f"void f(int n, float *x) {{ {EACH} switch (n) {{ case 1: continue; case 2: x[0] = 1; default: ; }} }}",
             "yet: switch statement",
         ),
         (f"void f(int n, long double *x) {{ {EACH} x[i] = 1; }}", "not supported yet: long double"),
         (
-            "struct m { int n; float *v; }; void f(struct m *a) { for (int i = 0; i < a->n; i++) a->v[i] = 1; }",
-            "'m.v'",
+            "struct m { int n; float *v; }; void f(struct m *a) { for (int i = 0; i < a->n; i++) a[i].v[i] = 1; }",
+            "'m.v' is not supported yet: pointer inside a struct, where a is used as a whole",
         ),
         ("void g(void) { }", "no function 'f' is defined here; there are: g"),
     ],

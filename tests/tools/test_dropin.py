@@ -5,7 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cudaperf_agent.tools.c.build import build_objects
 from cudaperf_agent.tools.c.load import load
+from cudaperf_agent.tools.cpu.device import CpuDevice
 from cudaperf_agent.tools.dropin import files, needs_host_file, on_stream, without_name
 from cudaperf_agent.tools.records import Candidate, File
 
@@ -91,3 +93,40 @@ def test_a_host_file_is_needed_only_where_there_is_other_code():
 def test_sizes_are_computed_in_64_bits(tmp_path):
     source = "void f(int h, int w, float *x) { for (int i = 0; i < h * w; i++) x[i] = 1; }\n"
     assert "(long long)h * (long long)w" in delivered(source, tmp_path)["f.cu"]
+
+
+MATRIX = "typedef struct { int n, sum; float **rows; } M;\n"
+OVERLAPS = {
+    "one row twice": (
+        "void f(int n, float **a) { for (int i = 0; i < n; i++) a[i][0] = i; }\n",
+        "float x[1]; float *a[2] = {x, x}; f(2, a);",
+        "rows overlap",
+    ),
+    "a row and an array": (
+        "void f(int n, const float *x, float **a) { for (int i = 0; i < n; i++) a[i][0] = x[i]; }\n",
+        "float x[2] = {1, 2}, y; float *a[2] = {&y, x}; f(2, x, a);",
+        "rows overlap",
+    ),
+    "one struct twice": (
+        f"{MATRIX}void f(const M *a, M *b) {{ b->sum = 0; for (int i = 0; i < a->n; i++) b->sum += i; }}\n",
+        "M m = {3, 4}; f(&m, &m);",
+        "a and b overlap",
+    ),
+    "a member": (
+        "typedef struct { int n; } P;\nvoid f(const P *p, int *x) { for (int i = 0; i < p->n; i++) x[i] = i; }\n",
+        "P p = {1}; f(&p, &p.n);",
+        "x and p overlap",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "call", "said"), OVERLAPS.values(), ids=OVERLAPS)
+def test_what_overlaps_ends_in_words(source, call, said, tmp_path):
+    text = delivered(source, tmp_path)
+    objects = build_objects(
+        [("main.c", f"{text['f.host.c']}int main(void) {{ {call} return 0; }}\n")], [], []
+    )
+    types = load(tmp_path / "in.c", None).function.prelude
+    program = text["f.cu"].replace('#include "f.h"', f"{types}\nstruct CUstream_st;")
+    ran = CpuDevice().run_program(program, objects, [], 10.0, [])
+    assert said in ran.stderr, (ran, text["f.cu"])

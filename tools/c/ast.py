@@ -7,8 +7,13 @@ What the lowering does not cover becomes `tools.c.parse.Unsupported`, never a gu
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 from typing import Literal as OneOf
+
+Node = TypeVar("Node", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Field:
-    """A member of a struct; `offset` in bytes."""
+    """A member of a struct; `offset` in bytes. An anonymous member, whose own members count as the struct's, has no
+    name.
+    """
 
     name: str
     type: CType
@@ -54,6 +61,28 @@ class CType:
     def scalar(self) -> bool:
         return self.kind in ("bool", "int", "float", "enum")
 
+    @property
+    def unnamed(self) -> bool:
+        """Whether this is a struct with neither tag nor typedef."""
+        return self.kind == "struct" and "(" in self.spelling
+
+    @property
+    def members(self) -> tuple[Field, ...]:
+        """The fields by the names that C reaches them under: those of anonymous members in their place."""
+        found: list[Field] = []
+        for own in self.fields:
+            inner = own.type.members if not own.name else ()
+            found += (Field(f.name, f.type, own.offset + f.offset) for f in inner) if inner else (own,)
+        return tuple(found)
+
+
+def lengths(type: CType | None) -> tuple[Expr, ...]:
+    """The lengths in an array's type that are no constants, outermost first."""
+    if type is None:
+        return ()
+    own = () if type.length is None or isinstance(type.length, int) else (type.length,)
+    return (*own, *lengths(type.element))
+
 
 def declare(type: CType, name: str = "") -> str:
     """Declares `name` in C and C++ alike: ``float (*a)[4]``; without a name, spells the type."""
@@ -70,8 +99,15 @@ def declare(type: CType, name: str = "") -> str:
                 spelled = f"{spelled}[{length}]"
                 type = element
             case _:
-                base = f"{'const ' if type.const else ''}{type.spelling}"
+                base = (
+                    f"{'const ' if type.const else ''}{_definition(type) if type.unnamed else type.spelling}"
+                )
                 return f"{base} {spelled}" if spelled else base
+
+
+def _definition(struct: CType) -> str:
+    """A struct without a name, written out where it is used."""
+    return f"struct {{ {' '.join(f'{declare(f.type, f.name)};' for f in struct.fields)} }}"
 
 
 @dataclass(frozen=True)
@@ -351,3 +387,23 @@ def walk(node: Expr | Stmt):
     yield node
     for child in children(node):
         yield from walk(child)
+
+
+def rebuild(node: Node, change: Callable[[Any], Any]) -> Node:
+    """The node with `change` applied to each of its direct children, variables among them."""
+    changed = {}
+    for part in dataclasses.fields(node):
+        value = getattr(node, part.name)
+        if isinstance(value, tuple):
+            new = tuple(change(item) if _is_node(item) else item for item in value)
+            if any(a is not b for a, b in zip(new, value, strict=True)):
+                changed[part.name] = new
+        elif _is_node(value):
+            new = change(value)
+            if new is not value:
+                changed[part.name] = new
+    return dataclasses.replace(node, **changed) if changed else node
+
+
+def _is_node(value: object) -> bool:
+    return isinstance(value, Expr | Stmt | Variable)

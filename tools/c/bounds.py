@@ -98,7 +98,7 @@ class Bounds:
         """The fact, and what it says of older values where its youngest is not a loop's iteration."""
         youngest = max(fact.atoms, key=_elimination_order, default="")
         if not age(youngest) or str(youngest).startswith(f"{ITERATION}@"):
-            return (fact,)
+            return tuple(dict.fromkeys((fact, _without_squares(fact))))
         weaker = self._replaced(fact, youngest, ())
         return tuple(dict.fromkeys((fact, *(w for weak in weaker for w in self.weakened(weak)))))
 
@@ -210,6 +210,13 @@ def at_least(of: Polynomial, other: Polynomial, facts: Facts) -> bool:
             least[name] = 0
             slacks.append({name: atom(name) - rest})
     return bool(reduce(Polynomial.substitute, slacks, difference).at_least(0, least))
+
+
+def _without_squares(fact: Polynomial) -> Polynomial:
+    """What a fact that takes squares off says without them: an integer's square is at least itself."""
+    return Polynomial.of(
+        (m[:1] if len(m) == 2 and m[0] == m[1] and factor < 0 else m, factor) for m, factor in fact.terms
+    )
 
 
 def _elimination_order(of: Atom) -> tuple[int, bool, str]:

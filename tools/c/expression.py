@@ -9,6 +9,11 @@ from functools import cache
 import tree_sitter
 import tree_sitter_c
 
+from . import ast
+
+_INT = ast.CType("int", "int", 4)
+_LONG = ast.CType("int", "long long", 8)
+_NOWHERE = ast.Place("", 0, 0)
 _BINARY = {
     "+": operator.add,
     "-": operator.sub,
@@ -32,6 +37,42 @@ def evaluate(expression: str, values: Mapping[str, int]) -> int:
     Raises ZeroDivisionError, and ValueError for a name without a value or anything else that is no such expression.
     """
     return _evaluate(_parse(expression), values)
+
+
+def tree(expression: str, names: Mapping[str, ast.Expr]) -> ast.Expr:
+    """The expression as a syntax tree, with these in the place of its names; products are made in 64 bits.
+
+    Raises ValueError for what is no such expression.
+    """
+    return _tree(_parse(expression), names)
+
+
+def _tree(node: tree_sitter.Node, names: Mapping[str, ast.Expr]) -> ast.Expr:
+    def field(name: str) -> ast.Expr:
+        child = node.child_by_field_name(name)
+        assert child is not None
+        return _tree(child, names)
+
+    text = (node.text or b"").decode()
+    match node.type:
+        case "number_literal":
+            return ast.Literal(int(text.rstrip("uUlL"), 0), text, _INT, _NOWHERE)
+        case "identifier" if text in names:
+            return names[text]
+        case "parenthesized_expression":
+            return _tree(node.named_children[0], names)
+        case "conditional_expression":
+            return ast.Conditional(
+                field("condition"), field("consequence"), field("alternative"), _LONG, _NOWHERE
+            )
+        case "unary_expression" if node.children[0].type == "-":
+            return ast.Unary("-", field("argument"), _LONG, _NOWHERE)
+        case "binary_expression" if node.children[1].type in (*_BINARY, "/", "%"):
+            op, left, right = node.children[1].type, field("left"), field("right")
+            return ast.Binary(
+                op, ast.Cast(left, _LONG, _NOWHERE) if op == "*" else left, right, _LONG, _NOWHERE
+            )
+    raise ValueError(f"cannot read {text!r} in an extent")
 
 
 @cache

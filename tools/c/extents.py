@@ -12,10 +12,10 @@ from . import ast
 from .accesses import Touched, touched
 from .annotations import Annotation, Role, bound
 from .bounds import Facts, at_least
-from .lower import UNSUPPORTED
 from .memory import Access, Array, Scope
 from .parse import SourceError
 from .polynomial import Opaque, Polynomial, atom, constant, factored, maximum, minimum, quotient
+from .unsupported import UNSUPPORTED
 
 Usage = OneOf["size", "count", "value"]
 
@@ -140,9 +140,24 @@ class _Shapes:
             if counted is None:
                 return ()
             outer = counted
+        rows = [d for d, length in enumerate(array.lengths) if d and length is None and accesses]
+        lengths = dict(enumerate(inner, start=1)) | {d: self.row(array, accesses, d) for d in rows}
+        if any(lengths[d] is None for d in rows):
+            return ()
         factors = (*self.found.counts, *(pitch for access in accesses for pitch in access.pitches))
-        texts = (factored(extent, factors) for extent in (outer, *inner) if extent is not None)
+        texts = (factored(extent, factors) for extent in (outer, *lengths.values()) if extent is not None)
         return tuple(texts)
+
+    def row(self, array: Array, accesses: list[Access], dimension: int) -> Polynomial | None:
+        """The length of rows that no declaration tells; None where some subscript has no bound."""
+        counts: list[tuple[Polynomial, Facts]] = []
+        for access in accesses:
+            if not access.uppers[dimension]:
+                self.unknown.setdefault(array, access)
+                return None
+            count = reduce(minimum, (upper + 1 for upper in access.uppers[dimension]))
+            counts.append((_without_remainders(count, access.given), access.given))
+        return _largest(counts)
 
     def outer(self, array: Array, accesses: list[Access]) -> Polynomial | None:
         """The extent of the outermost dimension; None where some subscript has no bound."""
@@ -243,7 +258,7 @@ class _Shapes:
             message = f"'{array.name}' is not supported yet: {UNSUPPORTED['string']}"
             at = access.place
             return SourceError(message, at.file, at.line, at.column, "pass its length as a parameter")
-        missing = ", ".join(f"{a.name}[{size}]" for a in self.unknown)
+        missing = ", ".join(a.name + f"[{size}]" * len(a.lengths) for a in self.unknown)
         at = access.place
         return SourceError(
             f"cannot tell how many elements of '{array.name}' {self.function.name}() uses "
@@ -266,6 +281,8 @@ def _plain(array: Array) -> str:
 def _is_flat(access: Access) -> bool:
     """Whether an array of several dimensions is walked as one: only the last subscript moves."""
     zero = ((constant(0),),)
+    if None in access.array.lengths[1:]:
+        return False
     return len(access.uppers) > 1 and access.uppers[:-1] == zero * (len(access.uppers) - 1)
 
 

@@ -12,6 +12,8 @@ from .annotations import read_annotations
 from .calls import global_uses, reached
 from .library import ALLOCATES, COPIES, PURE
 from .parse import SourceError, parse, parser_flags
+from .parts import has_pointers
+from .plain import plain
 from .specify import specify
 
 LARGEST_SOURCE = 4 << 20
@@ -30,14 +32,15 @@ def load(
     flags = flags or _database_flags(path)
     unit = parse(str(path), source, flags)
     name = function or _choose(unit)
-    chosen = _function(unit, name)
-    told = read_annotations(str(path), source, unit, chosen)
+    original = _function(unit, name)
+    made = plain(unit, name)
+    told = read_annotations(str(path), source, made.unit, made.unit.functions[name])
     return Task(
         path=str(path),
         source=source,
         flags=flags,
         sources=sources,
-        function=specify(unit, chosen, source, told),
+        function=specify(original, made, source, told),
         has_main="main" in unit.calls,
     )
 
@@ -130,7 +133,7 @@ def _reason_against(unit: ast.Unit, name: str) -> str:
         return "is defined in a header"
     if not _depth(unit, name):
         return "has no loop"
-    takes_arrays = any(p.type.element is not None for p in function.parameters)
+    takes_arrays = any(p.type.element is not None or has_pointers(p.type) for p in function.parameters)
     if not takes_arrays and not _global_arrays(unit, name):
         return "works on no array"
     return ""

@@ -3,91 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import dataclasses
 import math
 import re
 import struct
-from pathlib import Path
-from typing import Literal as OneOf
 
 from clang import cindex
 from clang.cindex import Cursor, CursorKind, TypeKind
 
 from . import ast
 from .ast import CType, Place
-from .libclang import binary_operator, evaluate, initializer, type_kind, unary_operator
-from .switch import FallsThrough, chain
+from .declarations import TypeLowering, pointer_to
+from .initializers import initialized
+from .libclang import binary_operator, evaluate, unary_operator
+from .switch import Irregular, lowered_switch
+from .unsupported import UNSUPPORTED, Unsupported
 
-UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
-    CursorKind.SWITCH_STMT: "switch statement that falls through, or is left in the middle of an arm",
-    CursorKind.GOTO_STMT: "goto",
-    CursorKind.INDIRECT_GOTO_STMT: "goto",
-    CursorKind.ASM_STMT: "inline assembly",
-    CursorKind.MS_ASM_STMT: "inline assembly",
-    CursorKind.StmtExpr: "statement expression",
-    CursorKind.COMPOUND_LITERAL_EXPR: "compound literal",
-    CursorKind.GENERIC_SELECTION_EXPR: "_Generic",
-    CursorKind.IMAGINARY_LITERAL: "complex number",
-    CursorKind.STRING_LITERAL: "string literal",
-    CursorKind.ADDR_LABEL_EXPR: "address of a label",
-    TypeKind.COMPLEX: "complex number",
-    TypeKind.LONGDOUBLE: "long double",
-    TypeKind.FLOAT128: "__float128",
-    TypeKind.HALF: "half-precision number",
-    TypeKind.INT128: "128-bit integer",
-    TypeKind.UINT128: "128-bit integer",
-    TypeKind.VECTOR: "vector type",
-    TypeKind.EXTVECTOR: "vector type",
-    TypeKind.ATOMIC: "atomic type",
-    TypeKind.FUNCTIONPROTO: "function pointer",
-    TypeKind.FUNCTIONNOPROTO: "function pointer",
-    "anonymous": "anonymous struct member",
-    "array": "array type of variable size behind a typedef",
-    "bit-field": "bit-field",
-    "call": "call through a pointer",
-    "depth": "expression nested too deeply",
-    "designator": "designated initializer",
-    "expression": "expression that is not standard C",
-    "flexible": "flexible array member",
-    "k&r": "definition without a prototype",
-    "macro for": "for loop with missing parts in a macro",
-    "operator": "operator that is not standard C",
-    "pointer field": "pointer inside a struct",
-    "pointer to pointer": "pointer to a pointer",
-    "pointer global": "global pointer",
-    "result": "result that is no number",
-    "sizeof": "sizeof of a variable-length array",
-    "statement": "statement that is not standard C",
-    "string": "string that ends at its NUL",
-    "struct value": "struct passed by value",
-    "type": "type that is not standard C",
-    "union": "union",
-    "variadic": "variable arguments",
-    "void pointer": "pointer to void",
-    "volatile": "volatile object",
-}
-"""What the tree does not cover, and the one name under which it is refused."""
-
-_SCALARS: dict[TypeKind, OneOf["void", "bool", "int", "float"]] = {
-    TypeKind.VOID: "void",
-    TypeKind.BOOL: "bool",
-    TypeKind.FLOAT: "float",
-    TypeKind.DOUBLE: "float",
-    **dict.fromkeys((TypeKind.CHAR_U, TypeKind.CHAR_S, TypeKind.SCHAR, TypeKind.UCHAR), "int"),
-    **dict.fromkeys((TypeKind.SHORT, TypeKind.USHORT, TypeKind.INT, TypeKind.UINT), "int"),
-    **dict.fromkeys((TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG), "int"),
-}
-_UNSIGNED = (
-    TypeKind.BOOL,
-    TypeKind.CHAR_U,
-    TypeKind.UCHAR,
-    TypeKind.USHORT,
-    TypeKind.UINT,
-    TypeKind.ULONG,
-    TypeKind.ULONGLONG,
-)
-_ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY)
 _LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL, CursorKind.CHARACTER_LITERAL)
 _LITERAL = re.compile(rb"(?:0[xX][\w.]*(?:[pP][+-]?\w+)?|[\d.](?:[eE][+-]|[\w.])*|'(?:\\.|[^'\\])+')$")
 
@@ -97,23 +27,8 @@ def lower(translation: cindex.TranslationUnit, path: str, source: str) -> ast.Un
     return _Lowering(path, source).unit(translation.cursor)
 
 
-class _Unsupported(Exception):
-    """`cursor` shows where; None while only the type is known."""
-
-    def __init__(self, key: CursorKind | TypeKind | str, cursor: Cursor | None = None) -> None:
-        super().__init__(UNSUPPORTED[key])
-        self.cursor = cursor
-
-
-class _Lowering:
+class _Lowering(TypeLowering):
     """Lowers one translation unit. The cursors of libclang are walked once, top down."""
-
-    def __init__(self, path: str, source: str) -> None:
-        self.path = path
-        self.texts: dict[str, bytes] = {path: source.encode()}
-        self.open_structs: set[str] = set()
-        self.declared: dict[int, CType] = {}
-        self.result = ast.Unit(path, {}, {}, {}, {})
 
     def unit(self, root: Cursor) -> ast.Unit:
         for cursor in root.get_children():
@@ -121,7 +36,7 @@ class _Lowering:
                 continue
             try:
                 self.top_level(cursor)
-            except _Unsupported as problem:
+            except Unsupported as problem:
                 place = self.place(problem.cursor or cursor)
                 self.result.unsupported[cursor.spelling] = (str(problem), place)
             except RecursionError:
@@ -145,15 +60,15 @@ class _Lowering:
                 self.result.enums[name] = self.result.enums.get(name, ()) + values
             case CursorKind.TYPEDEF_DECL:
                 # A type outside the tree is refused where it is used.
-                with contextlib.suppress(_Unsupported):
+                with contextlib.suppress(Unsupported):
                     self.result.typedefs[cursor.spelling] = self.type(cursor.underlying_typedef_type)
 
     def function(self, cursor: Cursor) -> ast.Function:
         if cursor.type.kind is TypeKind.FUNCTIONPROTO and cursor.type.is_function_variadic():
-            raise _Unsupported("variadic")
+            raise Unsupported("variadic")
         body = next(c for c in cursor.get_children() if c.kind is CursorKind.COMPOUND_STMT)
         if self.text(cursor)[: body.extent.start.offset - cursor.extent.start.offset].rstrip().endswith(b";"):
-            raise _Unsupported("k&r")
+            raise Unsupported("k&r")
         result = self.type(cursor.result_type)
         parameters = tuple(self.variable(c) for c in cursor.get_arguments())
         return ast.Function(
@@ -167,116 +82,6 @@ class _Lowering:
             body_start=body.extent.start.offset,
             static=cursor.storage_class is cindex.StorageClass.STATIC,
         )
-
-    def place(self, cursor: Cursor) -> Place:
-        at = cursor.location
-        return Place(at.file.name if at.file else self.path, at.line, at.column)
-
-    def text(self, cursor: Cursor) -> bytes:
-        """The source text of a cursor; for one that a macro made, the macro's use."""
-        start, end = cursor.extent.start, cursor.extent.end
-        if start.file is None:
-            return b""
-        name = start.file.name
-        if name not in self.texts:
-            self.texts[name] = Path(name).read_bytes()
-        return self.texts[name][start.offset : end.offset]
-
-    # Types and declarations.
-
-    def type(self, clang_type: cindex.Type, sizes: tuple[Cursor, ...] = (), const: bool = False) -> CType:
-        """Lowers a type. `sizes` are the cursors of its array lengths, outermost first."""
-        canonical = clang_type.get_canonical()
-        const |= canonical.is_const_qualified()
-        kind = type_kind(canonical)
-        if canonical.is_volatile_qualified():
-            raise _Unsupported("volatile")
-        if kind in _SCALARS:
-            size = max(canonical.get_size(), 0) or None
-            spelling = canonical.spelling.removeprefix("const ").replace("_Bool", "bool")
-            return CType(_SCALARS[kind], spelling, size, kind not in _UNSIGNED, const)
-        match kind:
-            case TypeKind.POINTER:
-                return _pointer(self.type(canonical.get_pointee(), sizes), const)
-            case _ if kind in _ARRAYS:
-                return self.array(canonical, sizes, const)
-            case TypeKind.ENUM:
-                signed = canonical.get_declaration().enum_type.get_canonical().kind not in _UNSIGNED
-                return CType("enum", _unqualified(canonical), canonical.get_size(), signed, const)
-            case TypeKind.RECORD:
-                return self.struct(canonical, const)
-            case _:
-                raise _Unsupported(kind if kind in UNSUPPORTED else "type")
-
-    def array(self, canonical: cindex.Type, sizes: tuple[Cursor, ...], const: bool) -> CType:
-        length: int | ast.Expr | None = None
-        if canonical.kind is TypeKind.CONSTANTARRAY:
-            length = canonical.element_count
-        elif canonical.kind is TypeKind.VARIABLEARRAY:
-            if not sizes:
-                raise _Unsupported("array")
-            length = self.expression(sizes[0])
-        # libclang keeps the const of an array's elements at the array.
-        element = self.type(canonical.element_type, sizes[1:], const)
-        size = element.size * length if isinstance(length, int) and element.size is not None else None
-        array = CType("array", "", size, length=length, element=element)
-        return dataclasses.replace(array, spelling=ast.declare(array))
-
-    def struct(self, canonical: cindex.Type, const: bool) -> CType:
-        declaration = canonical.get_declaration()
-        spelling = _unqualified(canonical)
-        size = canonical.get_size() if canonical.get_size() > 0 else None
-        if declaration.kind is CursorKind.UNION_DECL:
-            raise _Unsupported("union")
-        opaque = declaration.location.is_in_system_header or size is None
-        if opaque or spelling in self.open_structs:
-            return CType("struct", spelling, size, const=const)
-        self.open_structs.add(spelling)
-        try:
-            fields = tuple(self.field(c) for c in canonical.get_fields())
-        finally:
-            self.open_structs.discard(spelling)
-        plain = CType("struct", spelling, size, fields=fields)
-        self.result.structs[declaration.spelling] = plain
-        return CType("struct", spelling, size, const=const, fields=fields)
-
-    def field(self, cursor: Cursor) -> ast.Field:
-        if cursor.is_bitfield():
-            raise _Unsupported("bit-field", cursor)
-        if not cursor.spelling or cursor.is_anonymous():
-            raise _Unsupported("anonymous", cursor)
-        lowered = self.type(cursor.type)
-        if lowered.kind == "array" and lowered.length is None:
-            raise _Unsupported("flexible", cursor)
-        return ast.Field(cursor.spelling, lowered, cursor.get_field_offsetof() // 8)
-
-    def variable(self, cursor: Cursor) -> ast.Variable:
-        lowered = self.type_of(cursor, self.array_sizes(cursor))
-        self.declared[cursor.hash] = lowered
-        init = initializer(cursor)
-        static = cursor.storage_class is cindex.StorageClass.STATIC
-        value = self.expression(init) if init is not None else None
-        return ast.Variable(cursor.spelling, lowered, self.place(cursor), value, static)
-
-    def type_of(self, cursor: Cursor, sizes: tuple[Cursor, ...] = ()) -> CType:
-        try:
-            return self.type(cursor.type, sizes)
-        except _Unsupported as problem:
-            problem.cursor = problem.cursor or cursor
-            raise
-
-    def array_sizes(self, cursor: Cursor) -> tuple[Cursor, ...]:
-        """The lengths in an array's declaration, outermost first; empty where a typedef hides some."""
-        dimensions = 0
-        canonical = cursor.type.get_canonical()
-        while (kind := type_kind(canonical)) in (TypeKind.POINTER, *_ARRAYS):
-            dimensions += kind in (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY)
-            inner = canonical.get_pointee() if kind is TypeKind.POINTER else canonical.element_type
-            canonical = inner.get_canonical()
-        init = initializer(cursor)
-        sizes = [c for c in cursor.get_children() if c.kind.is_expression() and not (init and c == init)]
-        # libclang visits a declarator from the element outward.
-        return tuple(reversed(sizes)) if len(sizes) == dimensions else ()
 
     # Statements.
 
@@ -310,9 +115,9 @@ class _Lowering:
                 return ast.While(self.expression(children[1]), self.statement(children[0]), True, place)
             case CursorKind.SWITCH_STMT:
                 try:
-                    return chain(cursor, self.statement, self.expression, place)
-                except FallsThrough:
-                    raise _Unsupported(cursor.kind, cursor) from None
+                    return lowered_switch(cursor, self.statement, self.expression, place)
+                except Irregular:
+                    raise Unsupported(cursor.kind, cursor) from None
             case CursorKind.RETURN_STMT:
                 return ast.Return(self.expression(children[0]) if children else None, place)
             case CursorKind.BREAK_STMT:
@@ -327,7 +132,7 @@ class _Lowering:
             case kind if kind.is_expression():
                 return ast.Evaluate(self.expression(cursor), place)
             case kind:
-                raise _Unsupported(kind if kind in UNSUPPORTED else "statement", cursor)
+                raise Unsupported(kind if kind in UNSUPPORTED else "statement", cursor)
 
     def for_parts(self, cursor: Cursor, children: list[Cursor]) -> tuple[Cursor | None, ...]:
         """Which of a for's parts its children are: libclang leaves out the missing ones."""
@@ -336,7 +141,7 @@ class _Lowering:
             return (*head, body)
         tokens = list(cursor.get_tokens())
         if not tokens or tokens[0].spelling != "for":
-            raise _Unsupported("macro for", cursor)
+            raise Unsupported("macro for", cursor)
         # A part is named by the token that it starts with.
         parts: list[Cursor | None] = [None, None, None]
         depth = semicolons = 0
@@ -352,7 +157,7 @@ class _Lowering:
                 parts[semicolons] = expected
                 expected = next(remaining, None)
         if expected is not None:
-            raise _Unsupported("macro for", cursor)
+            raise Unsupported("macro for", cursor)
         return (*parts, body)
 
     # Expressions.
@@ -367,9 +172,8 @@ class _Lowering:
             case CursorKind.PAREN_EXPR:
                 return self.expression(children[0])
             case CursorKind.UNEXPOSED_EXPR:
-                if len(children) != 1 or children[0].kind is CursorKind.MEMBER_REF:
-                    designated = bool(children) and children[0].kind is CursorKind.MEMBER_REF
-                    raise _Unsupported("designator" if designated else "expression", cursor)
+                if len(children) != 1:
+                    raise Unsupported("expression", cursor)
                 return self.expression(children[0])
             case CursorKind.DECL_REF_EXPR:
                 return self.name(cursor, place)
@@ -399,18 +203,22 @@ class _Lowering:
             case CursorKind.CXX_UNARY_EXPR:
                 value = evaluate(cursor)
                 if value is None:
-                    raise _Unsupported("sizeof", cursor)
+                    raise Unsupported("sizeof", cursor)
                 return ast.Literal(value, str(value), self.type_of(cursor), place)
             case CursorKind.INIT_LIST_EXPR:
-                items = tuple(self.expression(c) for c in children)
-                return ast.InitList(items, self.type_of(cursor), place)
+                return initialized(self.type_of(cursor), children, self.expression, place)
+            case CursorKind.COMPOUND_LITERAL_EXPR:
+                target = self.type_of(cursor)
+                if target.kind != "struct" or target.unnamed:
+                    raise Unsupported(kind, cursor)
+                return ast.Cast(self.expression(children[-1]), target, place)
             case _:
-                raise _Unsupported(kind if kind in UNSUPPORTED else "expression", cursor)
+                raise Unsupported(kind if kind in UNSUPPORTED else "expression", cursor)
 
     def literal(self, cursor: Cursor, place: Place) -> ast.Literal:
         value = evaluate(cursor)
         if value is None:
-            raise _Unsupported("expression", cursor)
+            raise Unsupported("expression", cursor)
         lowered = self.type_of(cursor)
         written = self.text(cursor)
         # A macro's use also matches the pattern when its argument is a literal, but never as a whole.
@@ -429,31 +237,33 @@ class _Lowering:
             case CursorKind.VAR_DECL:
                 return ast.Name(cursor.spelling, "local", self.declared[target.hash], place)
             case CursorKind.FUNCTION_DECL:
-                raise _Unsupported(TypeKind.FUNCTIONPROTO, cursor)
+                raise Unsupported(TypeKind.FUNCTIONPROTO, cursor)
             case _:
-                raise _Unsupported("expression", cursor)
+                raise Unsupported("expression", cursor)
 
     def binary(self, cursor: Cursor, operands: list[Cursor], place: Place) -> ast.Expr:
         op = binary_operator(cursor)
         if op is None:
-            raise _Unsupported("operator", cursor)
+            raise Unsupported("operator", cursor)
         left, right = (self.expression(c) for c in operands)
         if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
             return ast.Assign(op, left, right, left.type, place)
         pointer = next((x.type for x in (left, right) if x.type.element is not None), None)
         if pointer is not None and op in ("+", "-") and cursor.type.get_canonical().kind is TypeKind.POINTER:
-            return ast.Binary(op, left, right, _pointer(pointer.element), place)
+            return ast.Binary(op, left, right, pointer_to(pointer.element), place)
         return ast.Binary(op, left, right, self.type_of(cursor), place)
 
     def unary(self, cursor: Cursor, operand: Cursor, place: Place) -> ast.Expr:
         op, prefix = unary_operator(cursor)
         if op is None:
-            raise _Unsupported("operator", cursor)
+            raise Unsupported("operator", cursor)
         target = self.expression(operand)
         if op == "++" or op == "--":  # noqa: PLR1714
             return ast.Step(op, prefix, target, target.type, place)
         if op == "&":
-            return ast.Unary(op, target, _pointer(target.type), place)
+            if isinstance(target, ast.Cast):
+                raise Unsupported(CursorKind.COMPOUND_LITERAL_EXPR, cursor)
+            return ast.Unary(op, target, pointer_to(target.type), place)
         if op == "*" and target.type.element is not None:
             return ast.Unary(op, target, target.type.element, place)
         return ast.Unary(op, target, self.type_of(cursor), place)
@@ -461,22 +271,13 @@ class _Lowering:
     def call(self, cursor: Cursor, place: Place) -> ast.Expr:
         target = cursor.referenced
         if target is None or target.kind is not CursorKind.FUNCTION_DECL:
-            raise _Unsupported("call", cursor)
+            raise Unsupported("call", cursor)
         lowered = self.type_of(cursor)
         # INFINITY and NAN are macros over builtins.
         if target.spelling.startswith("__builtin_") and isinstance(value := evaluate(cursor), float):
             return ast.Literal(value, literal_text(value, lowered), lowered, place)
         arguments = tuple(self.expression(c) for c in cursor.get_arguments())
         return ast.Call(target.spelling.removeprefix("__builtin_"), arguments, lowered, place)
-
-
-def _pointer(element: CType | None, const: bool = False) -> CType:
-    pointer = CType("pointer", "", ctypes.sizeof(ctypes.c_void_p), False, const, element)
-    return dataclasses.replace(pointer, spelling=ast.declare(dataclasses.replace(pointer, const=False)))
-
-
-def _unqualified(canonical: cindex.Type) -> str:
-    return canonical.spelling.removeprefix("const ")
 
 
 def literal_text(value: int | float, type: CType) -> str:

@@ -292,17 +292,17 @@ def _nested(type: ast.CType) -> np.dtype:
     if type.kind == "array" and type.element is not None and isinstance(type.length, int):
         return np.dtype((_nested(type.element), (type.length,)))
     if type.kind == "struct":
-        return np.dtype([(field.name, _nested(field.type)) for field in type.fields], align=True)
+        return np.dtype([(str(i), _nested(field.type)) for i, field in enumerate(type.fields)], align=True)
     if type.kind == "float":
         return np.dtype(_DTYPES[f"float{8 * (type.size or 0)}"])
     return np.dtype(f"{'i' if type.signed else 'u'}{type.size}")
 
 
 def _offsets(struct: ast.CType, layout: np.dtype, start: int) -> Iterator[int]:
-    for field in struct.fields:
+    for i, field in enumerate(struct.fields):
         fields = layout.fields
         assert fields is not None
-        inner, offset = fields[field.name][0], start + fields[field.name][1]
+        inner, offset = fields[str(i)][0], start + fields[str(i)][1]
         element = field.type.element
         if field.type.kind == "struct":
             yield from _offsets(field.type, inner, offset)

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..records import FunctionSpec, Parameter, StructField, StructSpec
+from ..records import Argument, FunctionSpec, Parameter, StructField, StructSpec
 from . import ast
 from .annotations import Annotation, Role
 from .ast import CType
 from .calls import global_uses
 from .extents import ArrayUse, Uses, uses
-from .lower import UNSUPPORTED
 from .parse import SourceError
+from .parts import Obstacle, has_pointers
+from .plain import Plain
+from .unsupported import UNSUPPORTED
 
 # Names that are C but no C++, and CUDA's built-in variables.
 RESERVED = frozenset(
@@ -30,22 +32,24 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def specify(
-    unit: ast.Unit, function: ast.Function, source: str, annotations: Mapping[str, Annotation]
+    original: ast.Function, made: Plain, source: str, annotations: Mapping[str, Annotation]
 ) -> FunctionSpec:
-    """What a port of the function must implement.
+    """What a port of the function must implement, `made` being its unit with plain parameters.
 
     Parameters whose names C++ reserves get an underscore at their end. Raises SourceError, with the construct's
     name from `UNSUPPORTED`, for what a launcher cannot take yet.
     """
-    _refuse(unit, function)
+    unit, function = made.unit, made.unit.functions[original.name]
+    _refuse(made, function)
     used = uses(unit, function, annotations)
-    names = {p.name: f"{p.name}_" if p.name in RESERVED else p.name for p in function.parameters}
+    names = {p.name: _launched(p.name) for p in function.parameters}
     parameters = [
         _array(used.arrays[p.name], names[p.name], used, annotations, names)
         if p.name in used.arrays
         else _scalar(p, names[p.name], used, annotations, names)
         for p in function.parameters
     ]
+    parameters = [_placed(p, original, made) for p in parameters]
     parameters += _globals(unit, function, used, annotations)
     if function.result.kind != "void" and _returns_value(function):
         name = "result" if "result" not in names else "result_"
@@ -61,15 +65,16 @@ def specify(
             )
         )
     types = [a.element for a in used.arrays.values()] + [p.type for p in function.parameters]
-    structs = tuple(_structs(types))
+    given = [*types, *(p.type for p in original.parameters)]
     return FunctionSpec(
         name=function.name,
         line=function.place.line,
         returns=_unqualified(function.result).spelling,
-        original_parameters=_parameter_text(function, source),
+        original_parameters=_parameter_text(original, source),
         parameters=tuple(parameters),
-        structs=tuple(_struct_spec(s) for s in structs),
-        prelude=_prelude(unit, structs, types),
+        arguments=tuple(_argument(p, made, {q.name: q for q in parameters}) for p in original.parameters),
+        structs=tuple(_struct_spec(s) for s in _structs(types)),
+        prelude=_prelude(unit, tuple(_structs(given)), given),
         static=function.static,
         assumptions=used.assumptions,
     )
@@ -88,31 +93,73 @@ def dtype(type: CType) -> str:
             return f"{'' if type.signed else 'u'}int{8 * (type.size or 0)}"
 
 
-def _refuse(unit: ast.Unit, function: ast.Function) -> None:
+def _placed(parameter: Parameter, original: ast.Function, made: Plain) -> Parameter:
+    """The parameter with where the original has it."""
+    parameter = parameter.model_copy(update={"row_levels": made.levels.get(parameter.name, 0)})
+    for argument in original.parameters:
+        for part in made.parts.get(argument.name, ()):
+            if part.name == parameter.name:
+                inside = part.inside and parameter.is_pointer
+                if inside and argument.type.kind == "struct" and parameter.role != "in":
+                    raise _unsupported("own copy", part.access, argument.place)
+                access = _launched(argument.name).join(part.access.split(argument.name, 1))
+                return parameter.model_copy(update={"access": access, "inside": inside})
+    return parameter
+
+
+def _argument(original: ast.Variable, made: Plain, parameters: Mapping[str, Parameter]) -> Argument:
+    name, type = _launched(original.name), _unqualified(original.type)
+    if original.name in made.parts:
+        struct = type.element if type.element is not None else type
+        declared, pointer = ast.declare(type, name), type.kind == "pointer"
+        return Argument(name=name, declaration=declared, struct=struct.spelling, by_pointer=pointer)
+    if parameters[name].row_levels:
+        return Argument(name=name, declaration=ast.declare(type, name))
+    return Argument(name=name, declaration=parameters[name].declaration)
+
+
+def _launched(name: str) -> str:
+    """What a launcher calls a parameter."""
+    return f"{name}_" if name in RESERVED else name
+
+
+def _refuse(made: Plain, function: ast.Function) -> None:
+    unit = made.unit
     if function.result.kind != "void" and not function.result.scalar:
         raise _unsupported("result", function.name, function.place)
     for parameter in function.parameters:
         element = parameter.type.element
         while element is not None and element.kind == "array":
             element = element.element
+        obstacle = made.obstacles.get(parameter.name)
         if parameter.type.kind == "struct":
-            raise _unsupported("struct value", parameter.name, parameter.place)
+            raise _unsupported("struct value", parameter.name, parameter.place, obstacle)
         if element is not None and element.kind == "pointer":
-            raise _unsupported("pointer to pointer", parameter.name, parameter.place)
+            raise _unsupported("pointer to pointer", parameter.name, parameter.place, obstacle)
+        if element is not None and element.unnamed:
+            raise _unsupported("unnamed", parameter.name, parameter.place)
         if element is not None and element.kind == "void":
             raise _unsupported("void pointer", parameter.name, parameter.place)
         for struct in _structs([parameter.type]):
             for label, type, _ in _flat_fields(struct, "", 0):
                 if type.kind == "pointer":
-                    raise _unsupported("pointer field", f"{dtype(struct)}.{label}", parameter.place)
+                    raise _unsupported("pointer field", f"{dtype(struct)}.{label}", parameter.place, obstacle)
     for name in global_uses(unit, function.name):
         variable = unit.globals.get(name.name)
-        if variable is not None and variable.type.kind == "pointer":
+        if variable is None:
+            continue
+        if has_pointers(variable.type):
             raise _unsupported("pointer global", name.name, name.place)
+        if _innermost(variable.type).unnamed:
+            raise _unsupported("unnamed", name.name, name.place)
 
 
-def _unsupported(key: str, name: str, place: ast.Place) -> SourceError:
+def _unsupported(key: str, name: str, place: ast.Place, obstacle: Obstacle | None = None) -> SourceError:
+    """The refusal of a parameter, with the use of it that is in the way of what would do."""
     message = f"'{name}' is not supported yet: {UNSUPPORTED[key]}"
+    if obstacle is not None:
+        place = obstacle.place
+        message += f", where {obstacle.message}"
     return SourceError(message, place.file, place.line, place.column, "pass plain arrays and numbers instead")
 
 
@@ -232,9 +279,14 @@ def _root(expression: ast.Expr) -> str:
 
 
 def _constant(type: CType) -> bool:
+    return _innermost(type).const
+
+
+def _innermost(type: CType) -> CType:
+    """What an array is made of in the end."""
     while type.kind == "array" and type.element is not None:
         type = type.element
-    return type.const
+    return type
 
 
 def _range(told: Annotation | None, names: Mapping[str, str]) -> dict[str, Any]:
@@ -287,7 +339,8 @@ def _structs(types: Iterable[CType]) -> Iterator[CType]:
             seen.add(type.spelling)
             for field in type.fields:
                 yield from visit(field.type)
-            yield type
+            if not type.unnamed:
+                yield type
 
     for type in types:
         yield from visit(type)
@@ -309,7 +362,7 @@ def _flat_fields(struct: CType, prefix: str, start: int) -> Iterator[tuple[str, 
     for field in struct.fields:
         label, offset = prefix + field.name, start + field.offset
         if field.type.kind == "struct":
-            yield from _flat_fields(field.type, f"{label}.", offset)
+            yield from _flat_fields(field.type, f"{label}." if field.name else prefix, offset)
             continue
         element, count = field.type.element, field.type.length
         if field.type.kind == "array" and element is not None and element.kind == "struct":
