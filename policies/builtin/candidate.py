@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ...tools.c import ast
 from ...tools.c.ast import declare
+from ...tools.c.library import SPEAKS
 from ...tools.records import FunctionSpec
 from . import flow
 from .callgraph import globals_of, helpers
@@ -80,8 +81,16 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
     host = [
         text for name, text in ((BLOCKS, _BLOCKS), (LOAD, _LOAD), (STORE, _STORE)) if f"{name}(" in launcher
     ]
-    text = "\n\n".join((*types, *functions, *kernels, *host, launcher))
+    headers = sorted({SPEAKS[f] for f in host_functions(unit, plan) if f in SPEAKS})
+    includes = ["\n".join(f"#include <{header}>" for header in headers)] if headers else []
+    text = "\n\n".join((*includes, *types, *functions, *kernels, *host, launcher))
     return "".join(f"{folded(line)}\n" for line in text.split("\n"))
+
+
+def host_functions(unit: ast.Unit, plan: Plan) -> set[str]:
+    """The names of what the host part calls, in the functions of the file that it calls too."""
+    bodies = [plan.function.body, *(unit.functions[f].body for f in plan.host_calls)]
+    return {n.function for body in bodies for n in ast.walk(body) if isinstance(n, ast.Call)}
 
 
 def _used_names(unit: ast.Unit, spec: FunctionSpec, plan: Plan) -> frozenset[str]:

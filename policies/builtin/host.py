@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...tools.c import ast
+from ...tools.c.library import SPEAKS, is_told
 from . import pointers
 from .callgraph import called_by, globals_of
 from .mathematics import is_library_function
@@ -57,6 +58,10 @@ def check(unit: ast.Unit, plan: Plan, expression: ast.Expr) -> None:
                 plan.host_calls |= {name, *called_by(unit, name)}
             case ast.Call(function="memcpy" | "memset") if node is expression and _moves_arrays(plan, node):
                 pass
+            case ast.Call(function=name, arguments=arguments) if name in SPEAKS and all(
+                map(is_told, arguments)
+            ):
+                pass
             case ast.Call(function=name) if not is_library_function(name):
                 raise Refused("unknown-call", f"{name} is not translated", node.place)
             case (
@@ -66,6 +71,12 @@ def check(unit: ast.Unit, plan: Plan, expression: ast.Expr) -> None:
                 raise Refused("construct", f"the global variable {name} is written", node.place)
             case ast.Subscript() | ast.Unary(op="*") if node.type.kind == "pointer":
                 raise Refused("construct", "a pointer is read from memory", node.place)
+
+
+def spoken(statement: ast.Stmt) -> ast.Call | None:
+    """A call in a statement that only the host can make, such as one that prints."""
+    calls = (n for n in ast.walk(statement) if isinstance(n, ast.Call))
+    return next((call for call in calls if call.function in SPEAKS), None)
 
 
 def _moves_arrays(plan: Plan, call: ast.Call) -> bool:

@@ -40,5 +40,5 @@ def is_library_function(name: str) -> bool:
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """The types of the function's parameters in C; empty where it takes any floating type."""
-    return _PARAMETERS[name]
+    """The types of the function's parameters in C; empty where they are not fixed."""
+    return _PARAMETERS.get(name, ())

@@ -52,7 +52,8 @@ class Plan:
     `scratch` are local arrays that live on the device, `tables` local arrays that nothing writes.
     `returned` are nests whose only reduction is what the function returns next. `depths` tells for each nest how
     many loops of the host part repeat it. `single` are nests of one iteration, `alone` those of them that run a loop
-    in order, with the reason. `rewritten` are statements with what was put in their place.
+    in order, with the reason. `kept` are loops without anything parallel that stay on the host for a call that no
+    device has. `rewritten` are statements with what was put in their place.
     """
 
     unit: ast.Unit
@@ -65,6 +66,7 @@ class Plan:
     depths: dict[ast.For, int] = field(default_factory=dict)
     single: set[ast.For] = field(default_factory=set)
     alone: dict[ast.For, Refused] = field(default_factory=dict)
+    kept: dict[ast.Stmt, ast.Call] = field(default_factory=dict)
     rewritten: dict[ast.Stmt, ast.Stmt] = field(default_factory=dict)
 
     @property
@@ -381,7 +383,9 @@ class _Planner:
             after = self.host_loop(statement, states)
         except Refused as inner:
             raise (reason if reason is not None and _indexes(statement) else inner) from None
-        if len(self.plan.parallel) == found and _touches_memory(statement):
+        if len(self.plan.parallel) == found and (call := host.spoken(statement)) is not None:
+            self.plan.kept[statement] = call
+        elif len(self.plan.parallel) == found and _touches_memory(statement):
             if reason is None:
                 message = f"{loop_at(statement.place)} is a while loop with nothing parallel inside"
                 reason = Refused("sequential-loop", message, statement.place)

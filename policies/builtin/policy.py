@@ -8,7 +8,7 @@ from ..base import Request
 from .candidate import assemble, kernel_names
 from .ladder import next_step
 from .plan import plan
-from .refusals import Refused
+from .refusals import Refused, loop_at
 from .strategies import written_with
 
 
@@ -46,6 +46,10 @@ class BuiltinPolicy:
             return _refusal(finding)
         name = view.function.name
         notes = [f"one thread runs a loop in order: {r.finding.message}" for r in made.alone.values()]
+        notes += [
+            f"the {loop_at(loop.place)} stays on the host, since it calls {call.function}, and copies what it reads"
+            for loop, call in made.kept.items()
+        ]
         remarks = "".join(f"// {note}\n" for note in notes)
         text = f"// {name}: {step.strategy.summary}.\n{remarks}\n{text}"
         candidate = Candidate(

@@ -168,6 +168,20 @@ PORTED = {
         #include <stddef.h>
         int f(int n, const float *a, float *b) { if (!a || b == NULL || n <= 0) return -1;
           for (int i = 0; i < n; i++) b[i] = a[i]; return 0; }""",
+    "errors that are told": """
+        #include <stdio.h>
+        #include <stdlib.h>
+        int f(int n, const float *a, float *b) { if (n < 0) { fprintf(stderr, "bad n\\n"); return -1; }
+          float *t = malloc(n * sizeof *t); if (t == NULL) { fprintf(stderr, "no memory\\n"); exit(1); }
+          for (int i = 0; i < n; i++) t[i] = a[i]; for (int i = 0; i < n; i++) b[i] = t[n - 1 - i];
+          free(t); return 0; }""",
+    "printing between nests": """
+        #include <stdio.h>
+        void f(int steps, int n, float *a) { for (int t = 0; t < steps; t++) {
+          for (int i = 0; i < n; i++) a[i] *= 0.5f; if (t % 10 == 0) printf("step %d: %g\\n", t, a[0]); } }""",
+    "text in an array": """
+        void f(int n, const int *a, char *b) { static const char t[] = "0123456789abcdef";
+          for (int i = 0; i < n; i++) b[i] = t[a[i] & 15]; }""",
     "a step by a variable": """
         void f(int n, int s, float *a, const float *b) { for (int i = 1; i <= n; i += s) a[i] = b[i - 1] + a[i];
           for (int i = n - 1; i >= 0; i -= s) a[i] += 1; }""",
@@ -233,6 +247,19 @@ REFUSED = {
     "static local": (
         f"void f(int n, int *b) {{ static int c; {EACH} b[i] = c++; }}",
         "keeps its value between calls",
+    ),
+    "random numbers": (
+        f"#include <stdlib.h>\nvoid f(int n, int *b) {{ {EACH} b[i] = rand(); }}",
+        "f.c:2:60: f() calls rand(), which keeps its state from call to call",
+    ),
+    "files": (
+        f'#include <stdio.h>\nvoid f(int n, int *b) {{ FILE *o = fopen("x", "w"); {EACH} b[i] = 1; }}',
+        "f() calls fopen(), which reads or writes files",
+    ),
+    "printing in every thread": (
+        "#include <stdio.h>\nvoid f(int n, float *b)\n"
+        '{ for (int i = 0; i < n; i++) { if (b[i] < 0) printf("%s", b); b[i] = 1; } }',
+        "f.c:3:60: cannot tell how much printf() reads of 'b'",
     ),
     "recursion": (
         f"static int g(int k) {{ return k > 0 ? g(k - 1) : 0; }} void f(int n, int *b) {{ {EACH} b[i] = g(i); }}",

@@ -17,9 +17,10 @@ from .annotations import Annotation
 from .bounds import ITERATION, Facts, TooIntricateError, age
 from .calls import global_uses
 from .induction import Head, Loop, counts_of, offset_of, open_condition
-from .library import ALLOCATES, COPIES, PURE
+from .library import ALLOCATES, COPIES, HOSTED, PURE, SPEAKS, is_told
 from .memory import Access, Array, Pointer, State, Value, merged, moved, pointed
 from .polynomial import Polynomial, constant, quotient
+from .spell import spell
 from .symbolic import Evaluator
 
 _DEEPEST_CALL = 16
@@ -367,6 +368,14 @@ class _Walker(Evaluator):
             return self.bounds.free("abs", [0], self.above(both))
         if name in PURE or name == "free":
             return self.unknown(call.type)
+        if name in SPEAKS:
+            for argument in call.arguments:
+                if not is_told(argument):
+                    message = f"cannot tell how much {name}() reads of '{spell(argument)}'"
+                    raise self.error(message, argument.place, "pass it single elements")
+            return self.unknown(call.type)
+        if name in HOSTED:
+            raise self.error(f"{self.calls[-1]}() calls {name}(), which {HOSTED[name]}", call.place)
         remedy = f"put the definition of {name}() into this file, or choose another function with --function"
         raise self.error(
             f"{self.calls[-1]}() calls {name}(), which this file does not define", call.place, remedy

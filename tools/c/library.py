@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from . import ast
+
 MATH = frozenset(
     [
         *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos"),
@@ -27,5 +29,35 @@ PURE = frozenset(
 )
 """Functions that neither read nor write memory; compilers' builtins without their prefix."""
 
+SPEAKS = {
+    **dict.fromkeys(
+        ("printf", "fprintf", "puts", "fputs", "putchar", "fputc", "fflush", "perror"), "stdio.h"
+    ),
+    **dict.fromkeys(("exit", "abort"), "stdlib.h"),
+    **dict.fromkeys(("clock", "time", "difftime"), "time.h"),
+}
+"""Functions that print, tell the time or end the program, with their headers: a host has them, threads do not."""
+
+_RANDOM = (
+    "keeps its state from call to call: draw the numbers before, or write a generator with a state of its own"
+)
+_FILES = "reads or writes files: do so before and after the function that is ported"
+HOSTED = {
+    **dict.fromkeys(
+        ("rand", "srand", "random", "srandom", "drand48", "srand48", "lrand48", "rand_r"), _RANDOM
+    ),
+    **dict.fromkeys(
+        ("fopen", "fclose", "fread", "fwrite", "fscanf", "scanf", "fgets", "getchar", "getc"), _FILES
+    ),
+}
+"""Functions that stay with the caller of a port, and why."""
+
 COPIES = frozenset(["memcpy", "memmove"])
 ALLOCATES = frozenset(["malloc", "calloc", "aligned_alloc"])
+
+
+def is_told(argument: ast.Expr) -> bool:
+    """Whether an argument is a number, or a string that stands in the source."""
+    if isinstance(argument, ast.Conditional):
+        return is_told(argument.then) and is_told(argument.otherwise)
+    return argument.type.element is None or isinstance(argument, ast.Literal)

@@ -10,7 +10,7 @@ from ..records import Task
 from . import ast
 from .annotations import read_annotations
 from .calls import global_uses, reached
-from .library import ALLOCATES, COPIES, PURE
+from .library import ALLOCATES, COPIES, PURE, SPEAKS
 from .parse import SourceError, parse, parser_flags
 from .parts import has_pointers
 from .plain import plain
@@ -169,7 +169,12 @@ def _reads_arrays(function: ast.Function) -> bool:
 
 def _is_known(unit: ast.Unit, call: str) -> bool:
     plain = call.removeprefix("__builtin_")
-    return call in unit.functions or plain in PURE | COPIES | ALLOCATES | {"memset", "free", "inff", "nanf"}
+    return call in unit.functions or plain in PURE | COPIES | ALLOCATES | SPEAKS.keys() | {
+        "memset",
+        "free",
+        "inff",
+        "nanf",
+    }
 
 
 def _database_flags(path: Path) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from .switch import Irregular, lowered_switch
 from .unsupported import UNSUPPORTED, Unsupported
 
 _LITERALS = (CursorKind.INTEGER_LITERAL, CursorKind.FLOATING_LITERAL, CursorKind.CHARACTER_LITERAL)
+_STREAMS = ("stdout", "stderr")
 _LITERAL = re.compile(rb"(?:0[xX][\w.]*(?:[pP][+-]?\w+)?|[\d.](?:[eE][+-]|[\w.])*|'(?:\\.|[^'\\])+')$")
 
 
@@ -198,6 +199,8 @@ class _Lowering(TypeLowering):
                 *sizes, operand = (c for c in children if c.kind.is_expression())
                 target = self.type_of(cursor, tuple(reversed(sizes)))
                 return ast.Cast(self.expression(operand), target, place)
+            case CursorKind.STRING_LITERAL:
+                return _address(cursor.spelling, CType("int", "char", 1, const=True), place)
             case CursorKind.CALL_EXPR:
                 return self.call(cursor, place)
             case CursorKind.CXX_UNARY_EXPR:
@@ -225,9 +228,11 @@ class _Lowering(TypeLowering):
         text = written.decode() if _LITERAL.fullmatch(written) else literal_text(value, lowered)
         return ast.Literal(value, text, lowered, place)
 
-    def name(self, cursor: Cursor, place: Place) -> ast.Name:
+    def name(self, cursor: Cursor, place: Place) -> ast.Name | ast.Literal:
         target = cursor.referenced
         match target.kind:
+            case CursorKind.VAR_DECL if target.spelling in _STREAMS and target.location.is_in_system_header:
+                return _address(target.spelling, CType("void", "void"), place)
             case CursorKind.PARM_DECL:
                 return ast.Name(cursor.spelling, "param", self.declared[target.hash], place)
             case CursorKind.ENUM_CONSTANT_DECL:
@@ -278,6 +283,11 @@ class _Lowering(TypeLowering):
             return ast.Literal(value, literal_text(value, lowered), lowered, place)
         arguments = tuple(self.expression(c) for c in cursor.get_arguments())
         return ast.Call(target.spelling.removeprefix("__builtin_"), arguments, lowered, place)
+
+
+def _address(text: str, element: CType, place: Place) -> ast.Literal:
+    """A constant address, of which only its spelling is known."""
+    return ast.Literal(1, text, pointer_to(element), place)
 
 
 def literal_text(value: int | float, type: CType) -> str:

@@ -14,7 +14,6 @@ UNSUPPORTED: dict[CursorKind | TypeKind | str, str] = {
     CursorKind.COMPOUND_LITERAL_EXPR: "compound literal of an array, or whose address is taken",
     CursorKind.GENERIC_SELECTION_EXPR: "_Generic",
     CursorKind.IMAGINARY_LITERAL: "complex number",
-    CursorKind.STRING_LITERAL: "string literal",
     CursorKind.ADDR_LABEL_EXPR: "address of a label",
     TypeKind.COMPLEX: "complex number",
     TypeKind.LONGDOUBLE: "long double",
