@@ -45,7 +45,10 @@ def expected(program: Path) -> tuple[str, set[int]]:
 def ours(program: Path, engine: str) -> dict:
     command = ["cudaperf-agent", "emulate", program, "--engine", engine, "--json", "--seconds", "5"]
     done = subprocess.run(
-        [*command, "--check", "bounds,races,uninitialized"], capture_output=True, text=True, check=False
+        [*command, "--check", "bounds,races,uninitialized,barriers"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if not done.stdout:
         sys.exit(f"{program}: {done.stderr[-2000:]}")

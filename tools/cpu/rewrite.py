@@ -11,7 +11,7 @@ import tree_sitter
 
 from ..cuda_source import Source, apply_edits, code, declarator_of, head, items, name_of, parse, walk
 from ..launcher import Symbol
-from .fission import PREFIX, WAITING, NotSimple, whole_block
+from .fission import PREFIX, WAITING, NotSimple, WholeBlock, waiting_functions, whole_block
 from .names import without_parameters
 
 _THREAD = re.compile(r"\b(?:threadIdx|blockIdx|blockDim|gridDim)\b")
@@ -34,25 +34,24 @@ def rewrite(
     source = parse(file, device)
     bodies = {name: body for name, body in _kernels(source) if body is not None}
     edits = [edit for node in walk(source.root) for edit in _edits(source, node)]
-    everything = code(source)
-    outside = list(everything.encode())
-    for body in bodies.values():
-        outside[body.start_byte : body.end_byte] = b" " * (body.end_byte - body.start_byte)
+    helpers = waiting_functions(source)
+    # Where it is not known which functions wait, all kernels do.
+    all_wait = helpers is None
+    outside = list(code(source).encode())
+    for node in [*bodies.values(), *(item.outer for item in (helpers or {}).values())]:
+        outside[node.start_byte : node.end_byte] = b" " * (node.end_byte - node.start_byte)
     functions = bytes(outside).decode(errors="replace")
-    # A waiting function may be called by any kernel, so one outside the kernels makes all of them wait.
-    all_wait = bool(WAITING.search(functions))
-    waiting = frozenset(
-        name for name, body in bodies.items() if all_wait or WAITING.search(code(source, body))
-    )
-    fissioned = {}
-    for item in items(source) if fission and not all_wait else ():
+    words = re.compile("|".join([WAITING.pattern, *(rf"\b{name}\b" for name in helpers or ())]))
+    waiting = frozenset(name for name, body in bodies.items() if all_wait or words.search(code(source, body)))
+    fissioned: dict[str, WholeBlock] = {}
+    for item in items(source) if fission and helpers is not None else ():
         name = name_of(item.inner) if item.inner.type == "function_definition" else None
         if name is not None and source.text(name) in waiting and "__global__" in head(source, item.inner):
             with contextlib.suppress(NotSimple):
-                text = whole_block(source, item, lambda n: _shared(source, n, head(source, n)), file)
-                edits.append((item.outer.end_byte, item.outer.end_byte, text.encode()))
-                fissioned[source.text(name)] = text
-    table = "".join(_row(k, _base(k) in waiting, _base(k) in fissioned) for k in kernels)
+                whole = whole_block(source, item, helpers or {}, lambda s, n: _shared(s, n, head(s, n)), file)
+                edits.append((item.outer.end_byte, item.outer.end_byte, whole.text.encode()))
+                fissioned[source.text(name)] = whole
+    table = "".join(_row(k, _base(k) in waiting, fissioned.get(_base(k))) for k in kernels)
     variables = "".join(
         f'{{"{s.name}", (void *)&{s.name}, sizeof({s.name}), {_bool(s.constant)}}}, ' for s in symbols
     )
@@ -67,14 +66,14 @@ def rewrite(
     return DeviceCode(text, waiting, frozenset(fissioned))
 
 
-def _row(kernel: str, waits: bool, fissioned: bool) -> str:
+def _row(kernel: str, waits: bool, whole_block: WholeBlock | None) -> str:
     """The kernel's row of the table."""
-    if not fissioned or kernel.endswith(")"):
+    if whole_block is None or kernel.endswith(")"):
         return f'CUDAPERF_KERNEL("{kernel}", {_bool(waits)}, {_function(kernel)})\n'
     name, bracket, arguments = kernel.partition("<")
     scope, colons, base = name.rpartition("::")
     whole = f"{scope}{colons}{PREFIX}{base}{bracket}{arguments}"
-    return f'CUDAPERF_WHOLE_KERNEL("{kernel}", ({whole}), {kernel})\n'
+    return f'CUDAPERF_WHOLE_KERNEL("{kernel}", {_bool(whole_block.checkable)}, ({whole}), {kernel})\n'
 
 
 def _base(name: str) -> str:

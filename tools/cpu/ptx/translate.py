@@ -299,10 +299,10 @@ class _Translator:
         if function.name not in self.waiting:
             text += (
                 "#ifndef CUDAPERF_CHECKED\n"
-                f"static void {base}_block(const unsigned char *P, uint3 b, dim3 n, dim3 g) {{\n"
+                f"static bool {base}_block(const unsigned char *P, uint3 b, dim3 n, dim3 g) {{\n"
                 f"Thread T{{{{0, 0, 0}}, b, n, g, static_cast<unsigned char *>(cudaperf_dynamic_shared())}};\n"
                 "for (T.tid.z = 0; T.tid.z < n.z; T.tid.z++)\nfor (T.tid.y = 0; T.tid.y < n.y; T.tid.y++)\n"
-                f"for (T.tid.x = 0; T.tid.x < n.x; T.tid.x++) {base}(T, P);\n}}\n"
+                f"for (T.tid.x = 0; T.tid.x < n.x; T.tid.x++) {base}(T, P);\nreturn true;\n}}\n"
                 f"#else\nstatic constexpr ::cudaperf::RunBlock {base}_block = nullptr;\n#endif\n"
             )
         return text

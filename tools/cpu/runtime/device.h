@@ -90,9 +90,10 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
         loop(b, size, grid, unpack<P>(arguments + offsets.at[I])...);
     }
 
-    __attribute__((flatten)) static void block(const unsigned char *arguments, uint3 b, dim3 size,
+    __attribute__((flatten)) static bool block(const unsigned char *arguments, uint3 b, dim3 size,
                                                dim3 grid) {
         loop(arguments, b, size, grid, indices<sizeof...(P)>{});
+        return true;
     }
 
     template <bool waits> static constexpr RunBlock whole_block() {
@@ -105,46 +106,7 @@ template <typename... P, void (*Kernel)(uint3, uint3, dim3, dim3, P...)> struct 
     static constexpr size_t argument_bytes = packed_size<P...>();
 };
 
-// A kernel taken apart at its barriers: one function runs a whole block.
-template <auto Kernel> struct WholeBlock;
-template <typename... P, void (*Kernel)(uint3, dim3, dim3, P...)> struct WholeBlock<Kernel> {
-    static constexpr Offsets<P...> offsets{};
-
-    template <size_t... I>
-    static CUDAPERF_INLINE void call(const unsigned char *arguments, uint3 b, dim3 size, dim3 grid, Indices<I...>) {
-        Kernel(b, size, grid, unpack<P>(arguments + offsets.at[I])...);
-    }
-
-    static void block(const unsigned char *arguments, uint3 b, dim3 size, dim3 grid) {
-        call(arguments, b, size, grid, indices<sizeof...(P)>{});
-    }
-};
-
 }  // namespace cudaperf
-
-#define CUDAPERF_BLOCK                                                                                       \
-    [[maybe_unused]] const uint3 blockIdx, [[maybe_unused]] const dim3 blockDim, [[maybe_unused]] const dim3 gridDim
-#ifdef CUDAPERF_CHECKED
-#define CUDAPERF_ENTER_THREAD(index) cudaperf_enter_thread(index)
-#else
-#define CUDAPERF_ENTER_THREAD(index) ((void)0)
-#endif
-#ifdef CUDAPERF_FUNCTIONS_USE_THREAD
-#define CUDAPERF_SHOW_THREAD ::threadIdx = threadIdx
-#else
-#define CUDAPERF_SHOW_THREAD ((void)0)
-#endif
-// The threads of a block between two barriers have no order.
-#define CUDAPERF_EACH_THREAD                                                                                 \
-    for (unsigned int cudaperf_z = 0; cudaperf_z < blockDim.z; cudaperf_z++)                                 \
-        for (unsigned int cudaperf_y = 0; cudaperf_y < blockDim.y; cudaperf_y++)                             \
-            _Pragma("GCC ivdep") for (unsigned int cudaperf_x = 0; cudaperf_x < blockDim.x; cudaperf_x++) {  \
-                [[maybe_unused]] const uint3 threadIdx{cudaperf_x, cudaperf_y, cudaperf_z};                  \
-                [[maybe_unused]] const unsigned int cudaperf_thread_index =                                  \
-                    (cudaperf_z * blockDim.y + cudaperf_y) * blockDim.x + cudaperf_x;                        \
-                CUDAPERF_ENTER_THREAD(cudaperf_thread_index);                                                \
-                CUDAPERF_SHOW_THREAD;
-#define CUDAPERF_END_EACH_THREAD }
 
 // __shared__ variables, by name and type; `alignment` is an alignas of its own.
 #define CUDAPERF_SHARED(name, alignment, ...)                                                                \
@@ -165,16 +127,6 @@ template <typename... P, void (*Kernel)(uint3, dim3, dim3, P...)> struct WholeBl
      waits,                                                                                                  \
      ::cudaperf::Entry<__VA_ARGS__>::thread,                                                                 \
      ::cudaperf::Entry<__VA_ARGS__>::template whole_block<waits>()},
-
-#define CUDAPERF_UNPACKED(...) __VA_ARGS__
-#define CUDAPERF_WHOLE_KERNEL(name, whole, ...)                                                              \
-    {name,                                                                                                   \
-     ::cudaperf::Entry<__VA_ARGS__>::argument_bytes,                                                         \
-     ::cudaperf::Entry<__VA_ARGS__>::arguments.at,                                                           \
-     ::cudaperf::Entry<__VA_ARGS__>::argument_count,                                                         \
-     true,                                                                                                   \
-     ::cudaperf::Entry<__VA_ARGS__>::thread,                                                                 \
-     ::cudaperf::WholeBlock<CUDAPERF_UNPACKED whole>::block},
 
 namespace cudaperf {
 
@@ -221,6 +173,7 @@ CUDAPERF_INLINE void *operator new(size_t, void *place) noexcept { return place;
 CUDAPERF_INLINE void *operator new[](size_t, void *place) noexcept { return place; }
 
 #include "device_warp.h"
+#include "whole_block.h"
 #include "device_atomics.h"
 #include "device_math.h"
 #include "device_simd.h"

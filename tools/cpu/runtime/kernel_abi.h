@@ -6,7 +6,8 @@ namespace cudaperf {
 
 using RunThread = void (*)(const unsigned char *arguments, uint3 thread, uint3 block, dim3 block_size,
                            dim3 grid);
-using RunBlock = void (*)(const unsigned char *arguments, uint3 block, dim3 block_size, dim3 grid);
+// False, before anything had an effect: this block must be run thread by thread.
+using RunBlock = bool (*)(const unsigned char *arguments, uint3 block, dim3 block_size, dim3 grid);
 
 // Where an argument of a kernel lies in its packed arguments.
 struct Argument {

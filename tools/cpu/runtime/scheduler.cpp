@@ -263,6 +263,13 @@ static bool runs_whole(const Launch &launch, Order order) {
     return launch.kernel->block && order == Order::forward;
 }
 
+// False where the block's threads do not go alike; nothing has happened then.
+__attribute__((noinline)) static bool run_whole(Worker &w) {
+    const Launch &launch = *w.launch;
+    position.thread = any_thread;
+    return setjmp(w.escape) || launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
+}
+
 static uint3 block_index(const Launch &launch, uint64_t block) {
     return {static_cast<unsigned int>(block % launch.grid.x),
             static_cast<unsigned int>(block / launch.grid.x % launch.grid.y),
@@ -292,13 +299,11 @@ void resume_block(Worker &w, uint64_t block) {
 static void run_block(Worker &w, uint64_t block) {
     const Launch &launch = *w.launch;
     enter_block(w, block);
-    if (runs_whole(launch, w.order)) {
-        position.thread = any_thread;
-        if (!setjmp(w.escape)) launch.kernel->block(launch.arguments, blockIdx, launch.block, launch.grid);
-    } else if (launch.kernel->waits) {
+    bool done = runs_whole(launch, w.order) && run_whole(w);
+    if (!done && launch.kernel->waits) {
         begin_fibers(w);
         run_fibers(w);
-    } else {
+    } else if (!done) {
         run_threads(w);
     }
     checks::end_block();
@@ -334,7 +339,7 @@ void begin_work(Worker &w, const Launch &launch, Order order) {
 
 static void work(Worker &w, const Launch &launch, Order order, std::atomic<uint64_t> &next) {
     begin_work(w, launch, order);
-    if (launch.kernel->waits && !runs_whole(launch, order)) make_fibers(w, launch.threads, true);
+    if (launch.kernel->waits) make_fibers(w, launch.threads, true);
     uint64_t chunk = std::clamp<uint64_t>(launch.blocks / 64, 1, 64);
     for (uint64_t begin; (begin = next.fetch_add(chunk)) < launch.blocks;)
         for (uint64_t i = begin; i < std::min(launch.blocks, begin + chunk) && !launch_error; i++)
