@@ -159,6 +159,10 @@ class Narrator:
         self.console.print()
 
 
+def _time(microseconds: float) -> str:
+    return f"{microseconds:.1f} us" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"
+
+
 def shown_path(path: str) -> str:
     """A path as a person would write it here: relative where that is shorter."""
     relative = os.path.relpath(path)
@@ -170,9 +174,10 @@ def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -
     table = Table(title=f"{run.task.name}: original and candidates", title_justify="left")
     for column in ("", "strategy", "verdict", "traffic", "sectors", "warps", "reward"):
         table.add_column(column)
-    table.add_column("time", justify="right")
+    for column in ("time", "at scale"):
+        table.add_column(column, justify="right", no_wrap=True)
     if suite is not None:
-        table.add_row("", "original", "", "", "", "", "", f"{suite.original_seconds * 1e3:.3f} ms")
+        table.add_row("", "original", "", "", "", "", "", _time(suite.original_seconds * 1e6), "")
     for turn in run.turns:
         profile = turn.evidence.profile
         chosen = best is not None and turn.index == best.index
@@ -190,14 +195,16 @@ def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -
                 f"{sectors / requests:.1f}" if requests else "-",
                 f"{min((o.occupancy for o in profile.occupancy), default=0):.0%}",
                 f"{turn.reward.total:.2f}",
-                f"{profile.estimate_us / 1e3:.3f} ms",
+                _time(profile.estimate_us),
+                _time(profile.ranking_us),
             ]
         else:
-            cells += ["-", "-", "-", f"{turn.reward.total:.2f}", "-"]
+            cells += ["-", "-", "-", f"{turn.reward.total:.2f}", "-", "-"]
         table.add_row(*map(escape, cells), style="bold" if chosen else None)
     table.caption = (
         f"sectors: moved a request; warps: resident on {gpu.name}. Times of candidates are roofline estimates "
-        f"for {gpu.name} from measured counts: no GPU was here to measure."
+        f"for {gpu.name} from measured counts: no GPU was here to measure. At scale: the same work as a part of inputs "
+        f"that fill the GPU, by which candidates are compared."
     )
     table.caption_justify = "left"
     return table

@@ -51,12 +51,13 @@ class Turn(Record):
 
 
 def best(turns: tuple[Turn, ...]) -> Turn | None:
-    """The right candidate with the shortest measured time, or where no GPU measured, the shortest estimate."""
+    """The right candidate with the shortest measured time, or where no GPU measured, the shortest estimate for inputs
+    that fill one."""
 
     def cost(turn: Turn) -> tuple[float, int]:
         p = turn.evidence.profile
         if p is None:
             return (float("inf"), turn.index)
-        return (p.milliseconds * 1e3 if p.milliseconds is not None else p.estimate_us, turn.index)
+        return (p.ranking_us, turn.index)
 
     return min((t for t in turns if t.evidence.right), key=cost, default=None)

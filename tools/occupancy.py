@@ -17,7 +17,10 @@ REGISTER_UNIT = 256
 
 
 class Occupancy(Record):
-    """`occupancy` is active warps over the most a multiprocessor holds, 0..1; `waves` the GPU's fillings."""
+    """`occupancy` is active warps over the most a multiprocessor holds, 0..1; `waves` the GPU's fillings.
+
+    A block has `block_warps`; `most_warps` would be active if the grid were large enough.
+    """
 
     kernel: str
     active_blocks: int
@@ -25,6 +28,8 @@ class Occupancy(Record):
     occupancy: float
     limiter: OneOf["threads", "blocks", "registers", "shared memory", "grid"]
     waves: float
+    block_warps: int
+    most_warps: int
 
 
 def occupancy(
@@ -56,4 +61,6 @@ def occupancy(
         occupancy=resident * warps / gpu.warps_per_sm,
         limiter=limiter,  # type: ignore[arg-type]
         waves=blocks / (active * gpu.sms) if active else 0.0,
+        block_warps=warps,
+        most_warps=active * warps,
     )

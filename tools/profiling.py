@@ -32,6 +32,11 @@ class Profile(Record):
         return self.estimate.total_us
 
     @property
+    def ranking_us(self) -> float:
+        """What candidates are compared by: measured time, else the estimate for inputs that fill the GPU."""
+        return self.estimate.at_scale_us if self.milliseconds is None else self.milliseconds * 1e3
+
+    @property
     def worst_access(self) -> AccessCount | None:
         """The global access that moves the most sectors beyond those that its bytes need, if any does."""
         wasteful = [a for k in self.counts for a in k.accesses if a.sectors > a.ideal_sectors]

@@ -26,6 +26,7 @@ _BOUNDS = {
     "l2": "L2 traffic",
     "l1": "L1 requests",
     "shared": "shared memory",
+    "blocks": "the start of blocks",
     "latency": "memory latency",
     "launch": "launches",
 }
@@ -89,7 +90,7 @@ def _story(last: Turn, leader: Turn | None) -> str:
 def _microseconds(turn: Turn) -> float:
     profile = turn.evidence.profile
     assert profile is not None, "only profiled turns are compared"
-    return profile.estimate_us if profile.milliseconds is None else profile.milliseconds * 1e3
+    return profile.ranking_us
 
 
 # The rules: what a profile says for a strategy, in words with the number seen, or None.
@@ -137,9 +138,11 @@ def _few_warps(profile: Profile) -> str | None:
 
 RULES: tuple[tuple[str, Callable[[Profile], str | None]], ...] = (
     ("teams", _wasteful),
+    ("turned", _wasteful),
     ("tiled", _wasteful),
     ("swapped", _wasteful),
     ("tiled", _reused),
+    ("squares", _reused),
     ("teams", _waiting),
     ("reshaped", _few_warps),
     ("vectorized", _narrow),

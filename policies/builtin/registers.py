@@ -1,7 +1,8 @@
 """Matrix products with sums in registers: a thread works on a square of the result, a block on a larger one.
 
 A value from shared memory then serves as many products as the square has rows or columns. A thread's rows and columns
-come in groups of four, so that it reads words of four values, and a warp neighbouring ones.
+come in groups of four, so that it reads words of four values, and a warp neighbouring ones. The next tiles are on their
+way from memory while a block works on these.
 (Volkov and Demmel, "Benchmarking GPUs to Tune Dense Linear Algebra", SC 2008.)
 """
 
@@ -45,6 +46,7 @@ def square_kernel(site: Site) -> Code:
     k0, k, total, n = (names.fresh(w) for w in ("k0", "k", "total", "n"))
     at = {"x": names.fresh("c"), "y": names.fresh("r")}
     tiles = {f.axis: names.fresh(f"{f.access.location.root}_tile") for f in product.factors}
+    waiting = {f.axis: names.fresh(f"{f.access.location.root}_next") for f in product.factors}
     values = {f.axis: names.fresh(f"{f.access.location.root}_value") for f in product.factors}
     factors = {f.axis: f for f in product.factors}
 
@@ -95,22 +97,51 @@ def square_kernel(site: Site) -> Code:
         *(f"{INDENT}{line}" for line in everywhere(printer.statement(product.statement, 0))),
         "}",
     ]
-    loads = [
-        line
-        for a, f in factors.items()
-        for line in _loading(f, product, by_axis[a], tiles[a], tile, k0, start[a], names.fresh("e"))
-    ]
+    e = names.fresh("e")
+    part = DEEP * tile // THREADS
+
+    def moved(lines: list[str]) -> list[str]:
+        """Lines for each element `e` that a thread carries to the tiles."""
+        head = f"const unsigned int {e} = threadIdx.x + {n} * {THREADS};"
+        return [
+            UNROLLED,
+            f"for (int {n} = 0; {n} < {part}; {n}++) {{",
+            *(f"{INDENT}{x}" for x in (head, *lines)),
+            "}",
+        ]
+
+    def loads(at_sum: str) -> list[str]:
+        return moved(
+            [
+                f"{waiting[a]}[{n}] = {_value(f, product.sum, by_axis[a], tile, e, at_sum, start[a])};"
+                for a, f in factors.items()
+            ]
+        )
+
+    stores = [f"{tiles[a]}[{']['.join(_spot(f, tile, e))}] = {waiting[a]}[{n}];" for a, f in factors.items()]
     body = [
         f"{type.spelling} {total}[{each}][{each}];",
         *everywhere([f"{element} = 0;", *reached(_first(product, element, printer))]),
-        f"for (long long {k0} = {printer.expression(product.sum.first)}; {sum_index.inside}; {k0} += {DEEP}) {{",
-        *(f"{INDENT}{line}" for line in (*loads, "__syncthreads();", *step, "__syncthreads();")),
+        *(f"{f.access.expression.type.spelling} {waiting[a]}[{part}];" for a, f in factors.items()),
+        f"long long {k0} = {printer.expression(product.sum.first)};",
+        *loads(k0),
+        f"for (; {sum_index.inside}; {k0} += {DEEP}) {{",
+        *(
+            f"{INDENT}{line}"
+            for line in (
+                *moved(stores),
+                "__syncthreads();",
+                *loads(f"{k0} + {DEEP}"),
+                *step,
+                "__syncthreads();",
+            )
+        ),
         "}",
         *everywhere(reached(_last(product, element, site))),
     ]
     y = indices["y"]
     lines = [
-        site.head(site.kernel, site.parameters()),
+        site.head(f"__launch_bounds__({THREADS}) {site.kernel}", site.parameters()),
         "{",
         *(
             f"{INDENT}__shared__ __align__(16) {f.access.expression.type.spelling} {tiles[a]}[{DEEP}][{tile + GROUP}];"
@@ -176,14 +207,13 @@ def _last(product: Product, element: str, site: Site) -> list[str]:
     return [*stored, *printer.statements(product.after, 0)]
 
 
-def _loading(
-    factor: Factor, product: Product, loop: Loop, tile_name: str, tile: int, k0: str, start: str, e: str
-) -> list[str]:
-    """Lines that load a factor's tile, neighbouring threads from neighbouring places."""
-    k, own = (f"{e} % {DEEP}", f"{e} / {DEEP}") if factor.along_sum else (f"{e} / {tile}", f"{e} % {tile}")
-    value = value_at(factor.access.expression, {loop: f"{start} + {own}", product.sum: f"{k0} + {k}"})
-    return [
-        UNROLLED,
-        f"for (unsigned int {e} = threadIdx.x; {e} < {DEEP * tile}; {e} += {THREADS})",
-        f"{INDENT}{tile_name}[{k}][{own}] = {value};",
-    ]
+def _spot(factor: Factor, tile: int, e: str) -> tuple[str, str]:
+    """Where a carried element lies in a factor's tile: along the sum, and along its loop. Neighbouring threads carry
+    neighbouring elements of memory."""
+    return (f"{e} % {DEEP}", f"{e} / {DEEP}") if factor.along_sum else (f"{e} / {tile}", f"{e} % {tile}")
+
+
+def _value(factor: Factor, sum_: Loop, loop: Loop, tile: int, e: str, at_sum: str, start: str) -> str:
+    """A carried element's value."""
+    k, own = _spot(factor, tile, e)
+    return value_at(factor.access.expression, {loop: f"{start} + {own}", sum_: f"{at_sum} + {k}"})

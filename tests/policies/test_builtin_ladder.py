@@ -56,11 +56,18 @@ def profile(
         block_unique_bytes=unique, accesses=(access,),
     )  # fmt: skip
     estimate = Estimate(
-        gpu="H200", total_us=microseconds, bound=bound, dram_us=1, l2_us=1, l1_us=1, shared_us=0, latency_us=1,
-        launch_us=1,
+        gpu="H200", total_us=microseconds, at_scale_us=microseconds, bound=bound, dram_us=1, l2_us=1, l1_us=1,
+        shared_us=0, blocks_us=1, latency_us=1, launch_us=1,
     )  # fmt: skip
     resident = Occupancy(
-        kernel=kernel, active_blocks=8, active_warps=64, occupancy=occupancy, limiter="registers", waves=1.0
+        kernel=kernel,
+        active_blocks=8,
+        active_warps=64,
+        occupancy=occupancy,
+        limiter="registers",
+        waves=1.0,
+        block_warps=8,
+        most_warps=64,
     )
     return Profile(
         device="cpu", case="large", launches=(), counts=(counts,), occupancy=(resident,), estimate=estimate

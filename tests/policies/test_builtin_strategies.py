@@ -50,6 +50,7 @@ CASES = {
     "squares, sum in the middle": ("squares", PRODUCT_IN_PLACE, FACTORS),
     "squares, both transposed": ("squares", PRODUCT_TRANSPOSED, FACTORS),
     "squares of nothing": ("squares", PRODUCT, FACTORS | {"k": 0}),
+    "squares of less than nothing": ("squares", PRODUCT, FACTORS | {"k": -3}),
     "squares, several blocks": (
         "squares",
         PRODUCT,

@@ -36,7 +36,14 @@ def profile_of(sectors: int, ideal: int, barriers: float, share: float) -> Profi
         accesses=(access,),
     )
     resident = Occupancy(
-        kernel="k", active_blocks=1, active_warps=8, occupancy=share, limiter="threads", waves=1.0
+        kernel="k",
+        active_blocks=1,
+        active_warps=8,
+        occupancy=share,
+        limiter="threads",
+        waves=1.0,
+        block_warps=8,
+        most_warps=64,
     )
     return Profile(
         device="cpu",

@@ -54,7 +54,7 @@ class CpuDevice:
 
     name = "cpu"
     # Kernels with barriers run up to a hundred times slower here than the original does.
-    large_seconds = 0.02
+    large_seconds = 0.05
     large_bytes = 8 << 20
 
     def __init__(self, engine: Engine = "auto") -> None:
