@@ -20,6 +20,8 @@ C_TYPES = {
 WideTypes = Mapping[str, str | np.dtype]
 """The types of the parameters that changed in higher precision."""
 
+COMPLEX = {"complex_float": "float _Complex", "complex_double": "double _Complex"}
+_WIDER = {"float _Complex": "double _Complex", "double _Complex": "long double _Complex"}
 GIVEN = "cudaperf_given"
 _ROWS = """\
 static void *cudaperf_table(void *first, long long count, long long bytes) {
@@ -86,14 +88,14 @@ class _Call:
         for argument in function.arguments:
             if argument.struct and argument.by_pointer:
                 yield f"{argument.struct} {argument.name}_ = {{0}}, *{argument.name} = &{argument.name}_;"
-            elif argument.struct:
+            elif argument.struct and argument.struct not in COMPLEX:
                 yield f"{argument.struct} {argument.name} = {{0}};"
         for p in own:
             if p.row_levels:
                 yield from self.rows(p)
             elif p.inside:
                 yield f"__builtin_memcpy((void *){p.access}, {self.buffer(p)}, {_size(p)});"
-            elif p.access:
+            elif p.access and not self.is_of_complex(p):
                 yield f"{p.access} = {self.value(p)};"
         result = next((p for p in function.parameters if p.origin == "result"), None)
         target = f"*({self.type(result)} *){self.buffer(result)} = " if result is not None else ""
@@ -110,7 +112,17 @@ class _Call:
             return
         plain = {p.name: p for p in own if not p.row_levels}
         for argument in self.function.arguments:
-            yield self.value(plain[argument.name]) if argument.name in plain else argument.name
+            if argument.struct in COMPLEX:
+                parts = {p.access: self.value(p) for p in own if p.access.startswith(f"{argument.name}.")}
+                zero = f"({COMPLEX[argument.struct].removesuffix(' _Complex')})0"
+                real, imaginary = (parts.get(f"{argument.name}.{part}", zero) for part in ("re", "im"))
+                yield f"__builtin_complex({real}, {imaginary})"
+            else:
+                yield self.value(plain[argument.name]) if argument.name in plain else argument.name
+
+    def is_of_complex(self, p: Parameter) -> bool:
+        """Whether a parameter is the real or imaginary part of an argument."""
+        return any(a.struct in COMPLEX and p.access.startswith(f"{a.name}.") for a in self.function.arguments)
 
     def rows(self, p: Parameter) -> Iterator[str]:
         """Tables of pointers, the innermost one to the rows."""
@@ -135,6 +147,8 @@ class _Call:
 
     def type(self, p: Parameter) -> str:
         """The C type of a parameter's elements."""
+        if p.dtype in COMPLEX:
+            return _WIDER[COMPLEX[p.dtype]] if p.name in self.wide else COMPLEX[p.dtype]
         struct = next((s.spelling for s in self.function.structs if s.name == p.dtype), p.dtype)
         return C_TYPES.get(str(self.wide.get(p.name, p.dtype)), struct)
 

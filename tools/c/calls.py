@@ -11,7 +11,7 @@ def reached(unit: ast.Unit, name: str) -> list[str]:
     """The function and the functions of the unit that it calls, directly or not, each once."""
     names = [name]
     for caller in names:
-        names += [c for c in unit.calls[caller] if c in unit.functions and c not in names]
+        names += [c for c in unit.calls.get(caller, ()) if c in unit.functions and c not in names]
     return names
 
 

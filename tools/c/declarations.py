@@ -10,7 +10,7 @@ from typing import Literal as OneOf
 from clang import cindex
 from clang.cindex import Cursor, CursorKind, TypeKind
 
-from . import ast
+from . import ast, complexes
 from .ast import CType, Place
 from .libclang import initializer, type_kind
 from .unsupported import UNSUPPORTED, Unsupported
@@ -81,6 +81,13 @@ class TypeLowering:
                 return CType("enum", _unqualified(canonical), canonical.get_size(), signed, const)
             case TypeKind.RECORD:
                 return self.struct(canonical, const)
+            case TypeKind.COMPLEX:
+                part = self.type(canonical.element_type)
+                if part.kind != "float":
+                    raise Unsupported(kind)
+                plain = complexes.complex_of(part)
+                self.result.structs[plain.spelling] = plain
+                return dataclasses.replace(plain, const=const)
             case _:
                 raise Unsupported(kind if kind in UNSUPPORTED else "type")
 

@@ -10,11 +10,12 @@ import struct
 from clang import cindex
 from clang.cindex import Cursor, CursorKind, TypeKind
 
-from . import ast
+from . import ast, complexes
 from .ast import CType, Place
 from .declarations import TypeLowering, pointer_to
 from .initializers import initialized
-from .libclang import binary_operator, evaluate, unary_operator
+from .libclang import binary_operator, evaluate, type_kind, unary_operator
+from .standard import CHARACTERS
 from .switch import Irregular, lowered_switch
 from .unsupported import UNSUPPORTED, Unsupported
 
@@ -175,7 +176,14 @@ class _Lowering(TypeLowering):
             case CursorKind.UNEXPOSED_EXPR:
                 if len(children) != 1:
                     raise Unsupported("expression", cursor)
-                return self.expression(children[0])
+                inner = self.expression(children[0])
+                if TypeKind.COMPLEX in (kind_of(cursor), kind_of(children[0])):
+                    return complexes.converted(inner, self.type_of(cursor))
+                return inner
+            case CursorKind.IMAGINARY_LITERAL:
+                target = self.type_of(cursor)
+                zero = ast.Literal(0, "0", target.fields[0].type, place)
+                return complexes.made(zero, self.expression(children[0]), target, place)
             case CursorKind.DECL_REF_EXPR:
                 return self.name(cursor, place)
             case CursorKind.BINARY_OPERATOR | CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
@@ -198,6 +206,8 @@ class _Lowering(TypeLowering):
             case CursorKind.CSTYLE_CAST_EXPR:
                 *sizes, operand = (c for c in children if c.kind.is_expression())
                 target = self.type_of(cursor, tuple(reversed(sizes)))
+                if TypeKind.COMPLEX in (kind_of(cursor), kind_of(operand)):
+                    return complexes.converted(self.expression(operand), target)
                 return ast.Cast(self.expression(operand), target, place)
             case CursorKind.STRING_LITERAL:
                 return _address(cursor.spelling, CType("int", "char", 1, const=True), place)
@@ -251,6 +261,8 @@ class _Lowering(TypeLowering):
         if op is None:
             raise Unsupported("operator", cursor)
         left, right = (self.expression(c) for c in operands)
+        if op != "," and (complexes.is_complex(left.type) or complexes.is_complex(right.type)):
+            return self.complex_binary(op, left, right, cursor, place)
         if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
             return ast.Assign(op, left, right, left.type, place)
         pointer = next((x.type for x in (left, right) if x.type.element is not None), None)
@@ -258,11 +270,37 @@ class _Lowering(TypeLowering):
             return ast.Binary(op, left, right, pointer_to(pointer.element), place)
         return ast.Binary(op, left, right, self.type_of(cursor), place)
 
+    def complex_binary(
+        self, op: str, left: ast.Expr, right: ast.Expr, cursor: Cursor, place: Place
+    ) -> ast.Expr:
+        assigns = op.endswith("=") and op not in ("==", "!=")
+        if op == "=":
+            return ast.Assign(op, left, right, left.type, place)
+        value = complexes.binary(op.removesuffix("=") if assigns else op, left, right, place)
+        # A compound assignment becomes a plain one, which evaluates its target twice.
+        twice = assigns and any(isinstance(n, ast.Assign | ast.Step | ast.Call) for n in ast.walk(left))
+        if value is None or twice:
+            raise Unsupported("operator", cursor)
+        return (
+            ast.Assign("=", left, complexes.converted(value, left.type), left.type, place)
+            if assigns
+            else value
+        )
+
     def unary(self, cursor: Cursor, operand: Cursor, place: Place) -> ast.Expr:
         op, prefix = unary_operator(cursor)
         if op is None:
             raise Unsupported("operator", cursor)
         target = self.expression(operand)
+        if op == "extension":
+            return target
+        if complexes.is_complex(target.type) and op not in ("&", "*"):
+            value = complexes.unary(op, target, place)
+            if value is None:
+                raise Unsupported("operator", cursor)
+            return value
+        if op == "real" or op == "imag":  # noqa: PLR1714
+            raise Unsupported("operator", cursor)
         if op == "++" or op == "--":  # noqa: PLR1714
             return ast.Step(op, prefix, target, target.type, place)
         if op == "&":
@@ -282,7 +320,19 @@ class _Lowering(TypeLowering):
         if target.spelling.startswith("__builtin_") and isinstance(value := evaluate(cursor), float):
             return ast.Literal(value, literal_text(value, lowered), lowered, place)
         arguments = tuple(self.expression(c) for c in cursor.get_arguments())
-        return ast.Call(target.spelling.removeprefix("__builtin_"), arguments, lowered, place)
+        name = target.spelling.removeprefix("__builtin_")
+        if target.get_definition() is not None:
+            return ast.Call(name, arguments, lowered, place)
+        if name == "complex":
+            real, imaginary = arguments
+            return complexes.made(real, imaginary, lowered, place)
+        if name in complexes.FUNCTIONS:
+            return complexes.call(name, arguments, place)
+        return ast.Call(f"c_{name}" if name in CHARACTERS else name, arguments, lowered, place)
+
+
+def kind_of(cursor: Cursor) -> TypeKind:
+    return type_kind(cursor.type.get_canonical())
 
 
 def _address(text: str, element: CType, place: Place) -> ast.Literal:

@@ -17,6 +17,7 @@ from clang import cindex
 from ..toolchain import c_compiler
 from . import ast
 from .lower import lower
+from .standard import with_standard
 
 
 class SourceError(Exception):
@@ -45,6 +46,13 @@ _TOLERANT = tuple(
         "int-conversion",
         "incompatible-pointer-types",
     )
+)
+# What headers of the C library define only for a compiler that tells a newer version of gcc than libclang does, and
+# classes of characters as functions instead of tables.
+_LIBRARY = (
+    "-DCMPLX(x,y)=__builtin_complex((double)(x),(double)(y))",
+    "-DCMPLXF(x,y)=__builtin_complex((float)(x),(float)(y))",
+    "-D__NO_CTYPE",
 )
 _PARSER_FLAGS_WITH_VALUE = ("-D", "-U", "-I", "-include", "-isystem", "-iquote", "-idirafter")
 
@@ -82,7 +90,7 @@ def parse(path: str, source: str, flags: tuple[str, ...] = ()) -> ast.Unit:
     Raises SourceError for what a C compiler would refuse as well. What C allows and the tree does not cover
     is in the unit's `unsupported`.
     """
-    unit = lower(translate(path, source, flags), path, source)
+    unit = with_standard(lower(translate(path, source, flags), path, source), parse)
     return dataclasses.replace(unit, pragmas=_pragmas(source))
 
 
@@ -93,7 +101,7 @@ def translate(path: str, source: str, flags: tuple[str, ...]) -> cindex.Translat
     if "\0" in source:
         raise SourceError("the file is not text", path, remedy="give a C source file")
     # Assertions check a call; they are no part of what a port computes. What gcc only warns of is no error.
-    arguments = ["-xc", "-ferror-limit=0", "-w", "-DNDEBUG", *_TOLERANT, *parser_flags(flags)]
+    arguments = ["-xc", "-ferror-limit=0", "-w", "-DNDEBUG", *_LIBRARY, *_TOLERANT, *parser_flags(flags)]
     if not any(flag.startswith(("-std=", "-ansi")) for flag in flags):
         arguments.append("-std=gnu11")
     for directory in _system_includes(str(c_compiler().path)):

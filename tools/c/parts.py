@@ -15,6 +15,7 @@ from typing import Any
 from . import ast
 from .ast import CType, Place
 from .calls import reached
+from .complexes import is_complex
 from .declarations import pointer_to
 
 Path = tuple[str, ...]
@@ -106,6 +107,8 @@ def has_pointers(type: CType | None) -> bool:
 def _struct_of(type: CType) -> CType | None:
     """The struct that a parameter is or points to, where its members are known."""
     struct = type.element if type.kind == "pointer" else type
+    if struct is not None and struct is not type and is_complex(struct):
+        return None
     return struct if struct is not None and struct.kind == "struct" and struct.fields else None
 
 

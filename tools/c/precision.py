@@ -27,7 +27,25 @@ from .parse import parse, translate
 
 _STEP = {"float": "double", "double": "long double"}
 _DTYPES = {"float32": "float64", "float64": "longdouble"}
-_MATH = MATH | {"frexp", "modf", "remquo", "nexttoward", "sincos"}
+_COMPLEX = (
+    *(
+        "cabs",
+        "cacos",
+        "carg",
+        "casin",
+        "catan",
+        "ccos",
+        "ccosh",
+        "cexp",
+        "cimag",
+        "clog",
+        "conj",
+        "cpow",
+        "cproj",
+    ),
+    *("creal", "csin", "csinh", "csqrt", "ctan", "ctanh"),
+)
+_MATH = MATH | {"frexp", "modf", "remquo", "nexttoward", "sincos", *_COMPLEX}
 _BYTES = frozenset(["memcpy", "memmove", "memset", "malloc", "calloc", "aligned_alloc"])
 _TOKEN = re.compile(
     r"""

@@ -10,11 +10,13 @@ from ..records import Argument, FunctionSpec, Parameter, StructField, StructSpec
 from . import ast
 from .annotations import Annotation, Role
 from .ast import CType
-from .calls import global_uses
+from .calls import global_uses, reached
+from .complexes import COMPLEX
 from .extents import ArrayUse, Uses, uses
 from .parse import SourceError
 from .parts import Obstacle, has_pointers
 from .plain import Plain
+from .standard import CHARACTERS
 from .unsupported import UNSUPPORTED
 
 # Names that are C but no C++, and CUDA's built-in variables.
@@ -76,8 +78,22 @@ def specify(
         structs=tuple(_struct_spec(s) for s in _structs(types)),
         prelude=_prelude(unit, tuple(_structs(given)), given),
         static=function.static,
-        assumptions=used.assumptions,
+        assumptions=(*used.assumptions, *_taken_for_granted(unit, function.name)),
     )
+
+
+def _taken_for_granted(unit: ast.Unit, name: str) -> Iterator[str]:
+    """What a port of the library's functions here relies on."""
+    called = {
+        node.function
+        for function in reached(unit, name)
+        for node in ast.walk(unit.functions[function].body)
+        if isinstance(node, ast.Call)
+    }
+    if any(c.startswith(f"{kind}_{op}") for c in called for kind in COMPLEX for op in ("mul", "div")):
+        yield "complex products and quotients follow the plain formulas, as with -fcx-limited-range"
+    if called & {f"c_{name}" for name in CHARACTERS}:
+        yield "characters are classified as in the locale 'C'"
 
 
 def dtype(type: CType) -> str:
