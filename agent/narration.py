@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -171,7 +172,8 @@ def shown_path(path: str) -> str:
 
 def comparison(run: Run, best: Turn | None, suite: Suite | None, gpu: GpuSpec) -> Table:
     """The closing table: the original beside every turn, the best one marked."""
-    table = Table(title=f"{run.task.name}: original and candidates", title_justify="left")
+    title = f"{run.task.name}: original and candidates"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("", "strategy", "verdict", "traffic", "sectors", "warps", "reward"):
         table.add_column(column)
     for column in ("time", "at scale"):
