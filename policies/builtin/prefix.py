@@ -1,7 +1,9 @@
-"""Kernels for a loop that carries a scan: every block's total, the totals before each block, then the loop itself.
+"""The kernel for a loop that carries a scan: every block scans a tile, then looks back at what the tiles before have.
 
-Each iteration's own contribution is computed twice, which costs reading its inputs twice but no memory in between.
-(Sengupta et al., "Scan Primitives for GPU Computing", Graphics Hardware 2007: reduce, then scan.)
+A tile publishes its own total at once, and that of all tiles up to it as soon as it knows; a later one adds up totals
+backward until it meets one of the latter. Tiles are numbered as blocks start, so that a block waits for running ones
+alone. In which order floats are added depends on how far the blocks are.
+(Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002.)
 """
 
 from __future__ import annotations
@@ -11,181 +13,264 @@ from .body import BodyPrinter, iteration, private
 from .emit import INDENT
 from .indexing import Index, count_of, guarded
 from .kernel import BLOCKS, LOAD, Code, Site, wrapped
-from .reduce import block_function, block_function_text, word
+from .reduce import word
 from .reduction import Reduction
 from .scan import Scan, sliced
 from .threads import Mapping
 
-ITEMS = 4
+WARP = 32
+ITEMS = 8
+MOST_ITEMS = 16
 
 
 def scan_kernels(site: Site, mapping: Mapping) -> Code:
-    """The three kernels and the lines that run them; a thread takes `ITEMS` iterations for each that a map takes."""
+    """The kernel and the lines that run it; a thread takes `ITEMS` iterations for each that a map takes."""
     nest = site.nest
-    threads, items = mapping.block(1)[0], ITEMS * mapping.each
+    threads, items = mapping.block(1)[0], min(ITEMS * mapping.each, MOST_ITEMS)
     names = site.names()
     loop, printer = nest.loops[0], BodyPrinter(site)
-    t, k, count = names.fresh("t"), names.fresh("k"), names.fresh("count")
-    partials = {s.name: names.fresh(f"{s.name}_partial") for s in nest.scans}
-    starts = {s.name: names.fresh(f"{s.name}_start") for s in nest.scans}
-    own = {s.name: names.fresh(f"{s.name}_own") for s in nest.scans}
+    t, k, count, tile, tiles, lane, warp, first = map(
+        names.fresh, ("t", "k", "count", "tile", "tiles", "lane", "warp", "first")
+    )
+    scans = [_Names.of(s, names) for s in nest.scans]
     slice_ = sliced(nest.body, {s.name for s in nest.scans})
     assert slice_ is not None, "the analysis made sure of it"
     needed = [n for n in nest.private if n.name in flow.names_in(slice_)]
     value = Index(loop, "x", t, printer).value(t)
     variable = f"const {loop.type.spelling} {loop.variable} = ({loop.type.spelling})({value});"
-    chunk = [
+    each = [
+        "#pragma unroll",
         f"for (int {k} = 0; {k} < {items}; {k}++) {{",
-        f"{INDENT}const long long {t} = ((long long)blockIdx.x * {items} + {k}) * blockDim.x + threadIdx.x;",
+        f"{INDENT}const long long {t} = {first} + {k} * {WARP};",
     ]
-
-    def neutral(scan: Scan) -> str:
-        return scan.reduction.neutral or starts[scan.name]
-
-    def declared(scans: tuple[Scan, ...], names: dict[str, str] | None = None) -> list[str]:
-        return [
-            f"{s.reduction.type.spelling} {(names or {}).get(s.name, s.name)} = {neutral(s)};" for s in scans
-        ]
-
-    contribution = [
-        f"if ({t} < {count}) {{",
-        *indented([variable, *private(needed, printer, 0), *printer.statements(slice_, 0)], 1),
-        "}",
-    ]
-    begins = [
-        f"{s.reduction.type.spelling} {starts[s.name]}" for s in nest.scans if s.reduction.neutral is None
-    ]
-    outputs = [f"{s.reduction.type.spelling} *__restrict__ {partials[s.name]}" for s in nest.scans]
-    inputs = [f"const {output}" for output in outputs]
-    stem = site.kernel.removesuffix("_kernel")
-    totals, apply = f"{stem}_totals_kernel", site.kernel
-    one = len(nest.scans) == 1
-    stores = [f"{partials[s.name]}[blockIdx.x] = {s.name};" for s in nest.scans]
-    totals_text = [
-        site.head(totals, site.parameters([f"long long {count}", *begins, *outputs])),
-        "{",
-        *site.table_lines(1),
-        *indented(declared(nest.scans), 1),
-        *indented([*chunk, *indented(contribution, 1), "}"], 1),
-        *indented([f"{s.name} = {block_function(s.reduction)}({s.name});" for s in nest.scans], 1),
-        f"{INDENT}if (threadIdx.x == 0){'' if one else ' {'}",
-        *indented(stores, 2),
-        *([] if one else [f"{INDENT}}}"]),
-        "}",
-    ]
-    bases = {s.name: names.fresh(f"{s.name}_base") for s in nest.scans}
-    apply_text = [
-        site.head(apply, site.parameters([f"long long {count}", *begins, *inputs])),
-        "{",
-        *site.table_lines(1),
-        *(
-            f"{INDENT}{s.reduction.type.spelling} {bases[s.name]} = {partials[s.name]}[blockIdx.x];"
-            for s in nest.scans
-        ),
-        *indented(chunk, 1),
-        *indented(declared(nest.scans, own), 2),
-        f"{INDENT * 2}{{",
-        *indented(declared(nest.scans), 3),
-        *indented(contribution, 3),
-        *(f"{INDENT * 3}{own[s.name]} = {s.name};" for s in nest.scans),
-        f"{INDENT * 2}}}",
-        *(
-            f"{INDENT * 2}{s.reduction.type.spelling} {s.name} = "
-            f"{_scan_function(s.reduction)}({own[s.name]}, {neutral(s)}, &{bases[s.name]});"
-            for s in nest.scans
-        ),
-        f"{INDENT * 2}if ({t} < {count}) {{",
-        f"{INDENT * 3}{variable}",
-        *iteration(site, printer, 3),
-        f"{INDENT * 2}}}",
+    own = [
+        *each,
+        *(f"{INDENT}{s.type} {s.name} = {s.neutral};" for s in scans),
+        f"{INDENT}if ({t} < {count}) {{",
+        *indented([variable, *private(needed, printer, 0), *printer.statements(slice_, 0)], 2),
         f"{INDENT}}}",
+        *(f"{INDENT}{s.before}[{k}] = {s.name};" for s in scans),
+        "}",
+        # Apart from the loads, which are then all on their way at once.
+        "#pragma unroll",
+        f"for (int {k} = 0; {k} < {items}; {k}++) {{",
+        *indented([line for s in scans for line in s.over_lanes(k, lane)], 1),
+        "}",
+    ]
+    tile_wide = [
+        f"if ({lane} == 0)" + (" {" if len(scans) > 1 else ""),
+        *(f"{INDENT}{s.warps}[{warp}] = {s.total};" for s in scans),
+        *(["}"] if len(scans) > 1 else []),
+        "__syncthreads();",
+        *(f"{s.type} {s.own} = {s.neutral}, {s.all} = {s.neutral};" for s in scans),
+        f"for (unsigned int w = 0; w < {threads // WARP}; w++) {{",
+        *indented([line for s in scans for line in s.over_warps(warp)], 1),
+        "}",
+        f"if ({warp} == 0) {{",
+        *indented([line for i, s in enumerate(scans) for line in s.over_tiles(i, tile, tiles, lane)], 1),
+        "}",
+        "__syncthreads();",
+    ]
+    body = [
+        *each,
+        f"{INDENT}if ({t} >= {count})",
+        f"{INDENT * 2}continue;",
+        f"{INDENT}{variable}",
+        *(f"{INDENT}{line}" for s in scans for line in s.here(k)),
+        *iteration(site, printer, 1),
+        "}",
+    ]
+    extra = [
+        f"long long {count}",
+        *(f"{s.type} {s.start}" for s in scans),
+        f"unsigned int *{tiles}",
+        *(f"{s.type} *{s.tiles}" for s in scans),
+    ]
+    kernel = [
+        site.head(site.kernel, site.parameters(extra)),
+        "{",
+        *site.table_lines(1),
+        *indented(
+            [
+                f"__shared__ unsigned int {tile};",
+                *(f"__shared__ {s.type} {s.warps}[{threads // WARP}], {s.base};" for s in scans),
+                "if (threadIdx.x == 0)",
+                f"{INDENT}{tile} = atomicAdd({tiles}, 1u);",
+                "__syncthreads();",
+                f"const unsigned int {lane} = threadIdx.x % {WARP}, {warp} = threadIdx.x / {WARP};",
+                f"const long long {first} = (long long){tile} * {threads * items} + {warp} * {WARP * items} + {lane};",
+                *(f"{s.type} {s.before}[{items}], {s.total} = {s.neutral};" for s in scans),
+                *own,
+                *tile_wide,
+                *body,
+            ],
+            1,
+        ),
         "}",
     ]
     kernels = dict.fromkeys(
-        (
-            *(block_function_text(s.reduction) for s in nest.scans),
-            *(_scan_function_text(s.reduction) for s in nest.scans),
-            "\n".join(totals_text),
-            *(_offsets_text(f"{stem}_{word(s.reduction)}_offsets_kernel", s.reduction) for s in nest.scans),
-            "\n".join(apply_text),
-        )
+        text for s in nest.scans for text in (_lanes_text(s.reduction), _tiles_text(s.reduction))
     )
     blocks, iterations = names.fresh("blocks"), names.fresh("iterations")
-    start_values = [s.name for s in nest.scans if s.reduction.neutral is None]
-    arguments = site.arguments([iterations, *start_values, *partials.values()])
+    words = f"(1 + {len(scans)} * (size_t){blocks}) * sizeof(unsigned int)"
+    arguments = site.arguments([iterations, *(s.name for s in scans), tiles, *(s.tiles for s in scans)])
     lines = [
         f"const long long {iterations} = {count_of(loop)};",
         f"const unsigned int {blocks} = {BLOCKS}({iterations}, {threads} * {items});",
+        f"unsigned int *{tiles};",
+        f"cudaMalloc(&{tiles}, {words});",
+        f"cudaMemset({tiles}, 0, {words});",
     ]
-    for s in nest.scans:
-        type, partial = s.reduction.type.spelling, partials[s.name]
-        lines += [f"{type} *{partial};", f"cudaMalloc(&{partial}, ({blocks} + 1) * sizeof({type}));"]
-    lines.append(wrapped(f"{totals}<<<{blocks}, {threads}>>>(", arguments, ");"))
-    for s in nest.scans:
-        kernel = f"{stem}_{word(s.reduction)}_offsets_kernel"
-        lines.append(f"{kernel}<<<1, 1024>>>({blocks}, {s.name}, {partials[s.name]});")
-    lines.append(wrapped(f"{apply}<<<{blocks}, {threads}>>>(", arguments, ");"))
-    lines += [f"{s.name} = {LOAD}(&{partials[s.name]}[{blocks}]);" for s in nest.scans if s.live]
-    lines += [f"cudaFree({partial});" for partial in partials.values()]
-    return Code(tuple(kernels), guarded([loop], lines))
+    for s in scans:
+        lines += [
+            f"{s.type} *{s.tiles};",
+            f"cudaMalloc(&{s.tiles}, 2 * (size_t){blocks} * sizeof({s.type}));",
+        ]
+    lines.append(wrapped(f"{site.kernel}<<<{blocks}, {threads}>>>(", arguments, ");"))
+    lines += [f"{s.name} = {LOAD}(&{s.tiles}[2 * (size_t){blocks} - 1]);" for s in scans if s.scan.live]
+    lines += [f"cudaFree({name});" for name in (tiles, *(s.tiles for s in scans))]
+    return Code((*kernels, "\n".join(kernel)), guarded([loop], lines))
 
 
 def indented(lines: list[str], depth: int) -> list[str]:
     return [f"{INDENT * depth}{line}" for line in lines]
 
 
-def _scan_function(reduction: Reduction) -> str:
-    return f"block_{word(reduction)}_before"
+def _lanes_function(reduction: Reduction) -> str:
+    return f"warp_{word(reduction)}_up_to"
 
 
-def _scan_function_text(r: Reduction) -> str:
-    """A device function that joins what the threads before each one of a block have (a whole number of warps)."""
+def _tiles_function(reduction: Reduction) -> str:
+    return f"{word(reduction)}_before_tile"
+
+
+def _shuffled(reduction: Reduction) -> str:
+    return "(int)value" if (reduction.type.size or 4) < 4 else "value"
+
+
+def _lanes_text(r: Reduction) -> str:
     type = r.type.spelling
-    value = "(int)value" if (r.type.size or 4) < 4 else "value"
     return f"""\
-// What the block starts with, joined with the values of all threads before this one; `base` becomes that of all.
-static __device__ {type} {_scan_function(r)}({type} value, {type} neutral, {type} *base)
+// The value of a lane, joined with those of all lanes before it.
+static __device__ {type} {_lanes_function(r)}({type} value)
 {{
-    __shared__ {type} warps[32];
-    const unsigned int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    for (unsigned int offset = 1; offset < 32; offset *= 2) {{
-        const {type} other = __shfl_up_sync(0xffffffff, {value}, offset);
-        if (lane >= offset)
+    for (unsigned int offset = 1; offset < {WARP}; offset *= 2) {{
+        const {type} other = __shfl_up_sync(0xffffffff, {_shuffled(r)}, offset);
+        if (threadIdx.x % {WARP} >= offset)
             value = {r.joined("other", "value")};
     }}
-    if (lane == 31)
-        warps[warp] = value;
-    {type} before = __shfl_up_sync(0xffffffff, {value}, 1);
-    if (lane == 0)
-        before = neutral;
-    __syncthreads();
-    {type} all = *base, mine = *base;
-    for (unsigned int w = 0; w < blockDim.x / 32; w++) {{
-        const {type} other = warps[w];
-        if (w == warp)
-            mine = all;
-        all = {r.joined("all", "other")};
-    }}
-    __syncthreads();
-    *base = all;
-    return {r.joined("mine", "before")};
+    return value;
 }}"""
 
 
-def _offsets_text(kernel: str, r: Reduction) -> str:
-    """One block that turns the blocks' totals into what comes before each, and leaves the total of all at the end."""
-    type = r.type.spelling
+def _tiles_text(r: Reduction) -> str:
+    type, neutral = r.type.spelling, r.neutral or "start"
     return f"""\
-__global__ void {kernel}(unsigned int count, {type} start, {type} *partial)
+// What all tiles before this one have, from the start on, in the first lane of a warp that calls it as one.
+// `known` of a tile: 0 nothing, 1 its own total, 2 that of all tiles up to it.
+static __device__ {type} {_tiles_function(r)}(unsigned int tile, {type} total, {type} start,
+        volatile unsigned int *known, volatile {type} *totals, volatile {type} *all)
 {{
-    {type} base = start;
-    for (unsigned int first = 0; first < count; first += blockDim.x) {{
-        const unsigned int k = first + threadIdx.x;
-        const {type} value = k < count ? partial[k] : ({type}){r.neutral or "start"};
-        const {type} before = {_scan_function(r)}(value, {r.neutral or "start"}, &base);
-        if (k < count)
-            partial[k] = before;
+    const unsigned int lane = threadIdx.x % {WARP};
+    if (lane == 0) {{
+        totals[tile] = total;
+        __threadfence();
+        known[tile] = 1;
     }}
-    if (threadIdx.x == 0)
-        partial[count] = base;
+    {type} before = {neutral};
+    for (long long last = (long long)tile - 1;; last -= {WARP}) {{
+        const long long at = last - lane;
+        unsigned int state = 2;
+        {type} value = start;
+        if (at >= 0) {{
+            do {{
+                state = known[at];
+            }} while (state == 0);
+            __threadfence();
+            value = state == 2 ? all[at] : totals[at];
+        }}
+        const unsigned int ends = __ballot_sync(0xffffffff, state == 2);
+        if (ends != 0 && lane >= __ffs(ends))
+            value = {neutral};
+        for (unsigned int offset = {WARP // 2}; offset > 0; offset /= 2) {{
+            const {type} other = __shfl_down_sync(0xffffffff, {_shuffled(r)}, offset);
+            value = {r.joined("other", "value")};
+        }}
+        before = {r.joined("value", "before")};
+        if (ends != 0)
+            break;
+    }}
+    if (lane == 0) {{
+        all[tile] = {r.joined("before", "total")};
+        __threadfence();
+        known[tile] = 2;
+    }}
+    return before;
 }}"""
+
+
+class _Names:
+    """What a scan's values are called in the kernel, and the lines that are about them.
+
+    `before` are what a thread's iterations have before them in their warp, `total` what the warp has; `own` what the
+    warps before it in the tile have, `all` what the tile has; `base` what the tiles before it have.
+    """
+
+    def __init__(self, scan: Scan, fresh: dict[str, str]) -> None:
+        self.scan = scan
+        self.name = scan.name
+        self.reduction = scan.reduction
+        self.type = scan.reduction.type.spelling
+        self.start, self.tiles, self.warps = fresh["start"], fresh["tiles"], fresh["warps"]
+        self.before, self.total = fresh["before"], fresh["total"]
+        self.own, self.all, self.base = fresh["own"], fresh["all"], fresh["base"]
+        self.neutral = scan.reduction.neutral or self.start
+
+    @classmethod
+    def of(cls, scan: Scan, names) -> _Names:
+        parts = ("start", "tiles", "warps", "before", "total", "own", "all", "base")
+        return cls(scan, {part: names.fresh(f"{scan.name}_{part}") for part in parts})
+
+    def joined(self, a: str, b: str) -> str:
+        return self.reduction.joined(a, b)
+
+    def over_lanes(self, k: str, lane: str) -> list[str]:
+        s, up, sum_ = self.name, f"{self.name}_up", f"{self.name}_sum"
+        narrow = "(int)" if (self.reduction.type.size or 4) < 4 else ""
+        return [
+            f"const {self.type} {s} = {_lanes_function(self.reduction)}({self.before}[{k}]);",
+            f"const {self.type} {up} = __shfl_up_sync(0xffffffff, {narrow}{s}, 1);",
+            f"const {self.type} {sum_} = __shfl_sync(0xffffffff, {narrow}{s}, {WARP - 1});",
+            f"{self.before}[{k}] = {self.total};",
+            f"if ({lane} > 0)",
+            f"{INDENT}{self.before}[{k}] = {self.joined(self.total, up)};",
+            f"{self.total} = {self.joined(self.total, sum_)};",
+        ]
+
+    def over_warps(self, warp: str) -> list[str]:
+        other = f"{self.name}_other"
+        return [
+            f"const {self.type} {other} = {self.warps}[w];",
+            f"if (w < {warp})",
+            f"{INDENT}{self.own} = {self.joined(self.own, other)};",
+            f"{self.all} = {self.joined(self.all, other)};",
+        ]
+
+    def over_tiles(self, index: int, tile: str, tiles: str, lane: str) -> list[str]:
+        known = f"{tiles} + 1" if index == 0 else f"{tiles} + 1 + {index} * gridDim.x"
+        arguments = [tile, self.all, self.start, known, self.tiles, f"{self.tiles} + gridDim.x"]
+        return [
+            wrapped(
+                f"const {self.type} {self.name}_found = {_tiles_function(self.reduction)}(", arguments, ");"
+            ),
+            f"if ({lane} == 0)",
+            f"{INDENT}{self.base} = {self.name}_found;",
+        ]
+
+    def here(self, k: str) -> list[str]:
+        s, kept = self.name, f"{self.name}_kept"
+        return [
+            f"const {self.type} {kept} = {self.before}[{k}];",
+            f"{self.type} {s} = {self.joined(self.base, self.own)};",
+            f"{s} = {self.joined(s, kept)};",
+        ]

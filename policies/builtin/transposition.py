@@ -17,7 +17,9 @@ from .nest import Nest
 from .product import value_at
 from .symbolic import Access
 
-TILE, ROWS = 32, 8
+THREADS = 256
+# A tile of 64 rows where the tiles fit into shared memory, whose 48 KB every GPU has.
+SHARED_BYTES = 48 << 10
 
 
 def has_turned(nest: Nest) -> bool:
@@ -57,11 +59,14 @@ def _is_turned(access: Access, nest: Nest, along: Loop, other: Loop) -> bool:
 
 
 def turned_kernel(site: Site) -> Code:
-    """The kernel and its launch: threads in rows of `TILE` read, and write, squares of `TILE` by `TILE`."""
+    """The kernel and its launch: rows of threads read, and write, a square tile."""
     found = turned(site.nest)
     assert found is not None, "the strategy applies"
     along, other, reads = found
     names = site.names()
+    widths = [a.expression.type.size or 8 for a in reads]
+    tile = 64 if sum(widths) * 64 * 65 <= SHARED_BYTES else 32
+    rows = THREADS // tile
     tiles: dict[ast.Expr, str] = {}
     for access in reads:
         tiles[access.expression] = names.fresh(f"{access.location.root}_tile")
@@ -72,7 +77,7 @@ def turned_kernel(site: Site) -> Code:
     indices = {a: Index(loop, a, names.fresh(f"t{a}"), printer) for a, loop in by_axis.items()}
     x, y = indices["x"], indices["y"]
     inside = " && ".join(i.inside for i in (y, x))
-    steps = f"for (unsigned int {n} = threadIdx.y; {n} < {TILE}; {n} += {ROWS})"
+    steps = f"for (unsigned int {n} = threadIdx.y; {n} < {tile}; {n} += {rows})"
     body = [
         steps + (" {" if len(tiles) > 1 else ""),
         *(
@@ -94,15 +99,15 @@ def turned_kernel(site: Site) -> Code:
     lines = [
         site.head(site.kernel, site.parameters()),
         "{",
-        *(f"{INDENT}__shared__ {e.type.spelling} {name}[{TILE}][{TILE + 1}];" for e, name in tiles.items()),
+        *(f"{INDENT}__shared__ {e.type.spelling} {name}[{tile}][{tile + 1}];" for e, name in tiles.items()),
         *site.table_lines(1),
-        f"{INDENT}const long long {x0} = {x.value(f'(long long)blockIdx.x * {TILE}')};",
-        f"{INDENT}for (long long {y0} = {y.value(f'(long long)blockIdx.y * {TILE}')};",
-        f"{INDENT}     {y.inside.replace(y.counter, y0, 1)}; {y0} += (long long)gridDim.y * {TILE}) {{",
+        f"{INDENT}const long long {x0} = {x.value(f'(long long)blockIdx.x * {tile}')};",
+        f"{INDENT}for (long long {y0} = {y.value(f'(long long)blockIdx.y * {tile}')};",
+        f"{INDENT}     {y.inside.replace(y.counter, y0, 1)}; {y0} += (long long)gridDim.y * {tile}) {{",
         *(f"{INDENT * 2}{line}" for line in body),
         f"{INDENT}}}",
         "}",
     ]
-    grid = [blocks(along, TILE), blocks(other, TILE, most=MOST_BLOCKS_Y)]
-    run = launch(names, site.kernel, (TILE, ROWS), grid, site.arguments())
+    grid = [blocks(along, tile), blocks(other, tile, most=MOST_BLOCKS_Y)]
+    run = launch(names, site.kernel, (tile, rows), grid, site.arguments())
     return Code(("\n".join(lines),), guarded(site.nest.loops, run.lines))
