@@ -3,7 +3,8 @@
     python benchmarks/primitives.py primitives.cu
     nvcc -O3 -arch=native primitives.cu -lcublas -o primitives && ./primitives
 
-For each port and each strategy: milliseconds (median of 20, by CUDA events), and its share of a device-to-device copy's
+For each port and each strategy, as it is delivered (scratch memory from a pool, which keeps it here): milliseconds
+(median of 20, by CUDA events), and its share of a device-to-device copy's
 bandwidth, of CUB's speed (sum, scan, maximum), or of cuBLAS SGEMM.
 """
 
@@ -17,6 +18,7 @@ from cudaperf_agent.policies.builtin.plan import plan
 from cudaperf_agent.policies.builtin.strategies import STRATEGIES, written_with
 from cudaperf_agent.tools.c.load import load
 from cudaperf_agent.tools.c.parse import parse
+from cudaperf_agent.tools.dropin import on_stream
 
 LENGTH, SIDE = 1 << 27, 4096
 PORTS = {
@@ -111,6 +113,10 @@ int main()
     size_t bytes = 1 << 28;
     cublasHandle_t blas;
     cublasCreate(&blas);
+    cudaMemPool_t pool;
+    uint64_t kept = UINT64_MAX;
+    cudaDeviceGetDefaultMemPool(&pool, 0);
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept);
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&y, n * sizeof(float));
     cudaMalloc(&z, n * sizeof(float));
@@ -141,7 +147,7 @@ def main() -> None:
             if not any(strategy.applies(nest) for nest in made.nests.values()):
                 continue
             space = f"{name}_{strategy.name}"
-            text = assemble(spec, made, written_with(strategy)).replace('extern "C" ', "")
+            text = on_stream(assemble(spec, made, written_with(strategy)), "0").replace('extern "C" ', "")
             parts.append(f"namespace {space} {{\n{text}\n}}\n")
             share = f"{name}_library / t" if library else f"({moved}) / t / 1e6 / bandwidth"
             word = "the library's speed" if library else "the copy's bandwidth"
