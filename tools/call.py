@@ -85,18 +85,24 @@ class _Call:
         for p in own:
             if p.name in shaping and not p.shape:
                 yield f"const {self.type(p)} {p.name} = {self.value(p)};"
-        for argument in function.arguments:
-            if argument.struct and argument.by_pointer:
-                yield f"{argument.struct} {argument.name}_ = {{0}}, *{argument.name} = &{argument.name}_;"
-            elif argument.struct and argument.struct not in COMPLEX:
-                yield f"{argument.struct} {argument.name} = {{0}};"
         for p in own:
             if p.row_levels:
                 yield from self.rows(p)
-            elif p.inside:
+        for argument in function.arguments:
+            if argument.struct and argument.struct not in COMPLEX:
+                members = [
+                    f".{re.split(r'->|[.]', p.access, maxsplit=1)[1]} = {self.value(p)}"
+                    for p in own
+                    if _owner(p) == argument.name and not p.inside
+                ]
+                whole = f"{{{', '.join(members) or '0'}}}"
+                if argument.by_pointer:
+                    yield f"{argument.struct} {argument.name}_ = {whole}, *{argument.name} = &{argument.name}_;"
+                else:
+                    yield f"{argument.struct} {argument.name} = {whole};"
+        for p in own:
+            if p.inside:
                 yield f"__builtin_memcpy((void *){p.access}, {self.buffer(p)}, {_size(p)});"
-            elif p.access and not self.is_of_complex(p):
-                yield f"{p.access} = {self.value(p)};"
         result = next((p for p in function.parameters if p.origin == "result"), None)
         target = f"*({self.type(result)} *){self.buffer(result)} = " if result is not None else ""
         yield f"{target}{function.name}({', '.join(self.arguments(own))});"
@@ -113,16 +119,12 @@ class _Call:
         plain = {p.name: p for p in own if not p.row_levels}
         for argument in self.function.arguments:
             if argument.struct in COMPLEX:
-                parts = {p.access: self.value(p) for p in own if p.access.startswith(f"{argument.name}.")}
+                parts = {p.access: self.value(p) for p in own if _owner(p) == argument.name}
                 zero = f"({COMPLEX[argument.struct].removesuffix(' _Complex')})0"
                 real, imaginary = (parts.get(f"{argument.name}.{part}", zero) for part in ("re", "im"))
                 yield f"__builtin_complex({real}, {imaginary})"
             else:
                 yield self.value(plain[argument.name]) if argument.name in plain else argument.name
-
-    def is_of_complex(self, p: Parameter) -> bool:
-        """Whether a parameter is the real or imaginary part of an argument."""
-        return any(a.struct in COMPLEX and p.access.startswith(f"{a.name}.") for a in self.function.arguments)
 
     def rows(self, p: Parameter) -> Iterator[str]:
         """Tables of pointers, the innermost one to the rows."""
@@ -130,7 +132,7 @@ class _Call:
         made = f"{p.name}_rows"
         for level in range(p.row_levels - 1, 0, -1):
             made = f"cudaperf_table({made}, {_count(p.shape[:level])}, {_count((p.shape[level],))} * sizeof(void *))"
-        yield f"{p.access or f'void *{p.name}'} = (void *){made};"
+        yield f"void *{p.name} = (void *){made};"
 
     def rows_of(self, p: Parameter) -> str:
         """How many rows there are, and the bytes of each."""
@@ -138,6 +140,8 @@ class _Call:
         return f"{count}, {length} * sizeof({self.type(p)})"
 
     def value(self, p: Parameter) -> str:
+        if p.row_levels:
+            return p.name
         if p.shape or p.is_pointer:
             return self.buffer(p)
         return f"*({self.type(p)} *){self.buffer(p)}"
@@ -156,6 +160,11 @@ class _Call:
 def _count(extents: tuple[str, ...]) -> str:
     """The product of extents, one below zero counting as zero."""
     return " * ".join(f"(({e}) > 0 ? (long long)({e}) : 0)" for e in extents)
+
+
+def _owner(p: Parameter) -> str:
+    """The argument that a part belongs to; empty for what is no part."""
+    return re.split(r"->|[.]", p.access.removeprefix("&"), maxsplit=1)[0]
 
 
 def _size(p: Parameter) -> str:

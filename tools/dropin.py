@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import tree_sitter
 
+from .c import ast
 from .c.load import original_text, without_body
 from .c.parse import parse
+from .call import COMPLEX
 from .cuda_source import apply_edits, walk
 from .cuda_source import parse as parse_cuda
 from .records import Candidate, FunctionSpec, Parameter, Task
@@ -371,31 +373,31 @@ def _host(task: Task) -> str:
     if re.match(rf"{function.name}\b", head):
         # Old C, which leaves out an int.
         head = f"{function.returns} {head}"
-    replacement = _forwarder(function, head) if _forwards(function) else f"{head};"
+    replacement = _forwarder(function, definition, head) if _forwards(function) else f"{head};"
     return without_body(task, replacement + "\n" * max(text.count("\n") - replacement.count("\n"), 0))
 
 
-def _forwarder(function: FunctionSpec, head: str) -> str:
+def _forwarder(function: FunctionSpec, definition: ast.Function, head: str) -> str:
     known = {p.name: p for p in function.parameters}
     arguments, declared = [], []
-    for name, declaration in [
-        *((a.name, a.declaration) for a in function.arguments),
-        *((p.name, p.declaration) for p in function.parameters if p.origin == "global"),
-    ]:
-        declared.append(declaration)
-        p = known.get(name)
-        if p is None or p.row_levels:
-            arguments.append(name)
-            continue
-        cast = f"({_element(p)} *)" if p.shape or p.is_pointer else ""
-        address = "&" if p.origin == "global" and p.shape == ("1",) and p.role != "in" else ""
-        arguments.append(f"{cast}{address}{p.name}")
+    for argument, own in zip(function.arguments, definition.parameters, strict=True):
+        declared.append(argument.declaration)
+        p = known.get(argument.name)
+        plain = p is not None and p.is_pointer and not p.row_levels
+        arguments.append(f"({_element(p)} *){own.name}" if p is not None and plain else own.name)
+    for p in function.parameters:
+        if p.origin == "global":
+            declared.append(p.declaration)
+            cast = f"({_element(p)} *)" if p.is_pointer else ""
+            address = "&" if p.shape == ("1",) and p.role != "in" else ""
+            arguments.append(f"{cast}{address}{p.name}")
     back = "" if function.returns == "void" else "return "
     entry = entry_name(function)
-    return (
+    forwarding = (
         f"extern {function.returns} {entry}({', '.join(declared) or 'void'});\n"
         f"{head} {{ {back}{entry}({', '.join(arguments)}); }}"
     )
+    return re.sub(r"\bcomplex_(?:float|double)\b", lambda found: COMPLEX[found[0]], forwarding)
 
 
 def _forwards(function: FunctionSpec) -> bool:

@@ -57,6 +57,20 @@ PORTED = {
     "rows": """
         void f(int n, int m, const float *const *a, float **b) { for (int i = 1; i < n - 1; i++)
           for (int j = 1; j < m - 1; j++) b[i][j] = a[i - 1][j] + a[i][j + 1] - *(a[i] + j); }""",
+    "rows exchanged from step to step": """
+        void f(int n, int m, int steps, double **u, double **v) { for (int t = 0; t < steps; t++) {
+          for (int i = 1; i < n - 1; i++) for (int j = 1; j < m - 1; j++)
+          v[i][j] = 0.25 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]);
+          double **s = u; u = v; v = s; } }""",
+    "rows under another name": """
+        void f(int n, int m, float **a) { float **s = a; for (int i = 0; i < n; i++)
+          for (int j = 0; j < m; j++) s[i][j] *= 2; }""",
+    "rows as long as a global says": """
+        int N = 30; static const int M = 7;
+        void f(float **this) { for (int i = 0; i < M; i++) for (int j = 0; j < N + 1; j++) this[i][j] += 1; }""",
+    "members that are constant or not used": """
+        typedef struct { const int n; const float *const d; float *o; void (*call)(int); char **names; } A;
+        void f(const A *a) { for (int i = 0; i < a->n; i++) a->o[i] = a->d[i] * 2; }""",
     "rows of rows": """
         void f(int d, int n, int m, double ***a) { for (int k = 0; k < d; k++) for (int i = 0; i < n; i++)
           for (int j = 0; j < m; j++) a[k][i][j] += k * i + j; }""",
@@ -85,9 +99,14 @@ REFUSED = {
         "void f(int n, float **a) {\nfor (int i = 0; i < n; i++) { float *t = a[i]; a[i] = a[0]; a[0] = t; } }",
         "f.c:2:48: 'a' is not supported yet: pointer to a pointer, where the pointer a[i] is set",
     ),
-    "rows under another name": (
-        "void f(int n, float **a) { float **b = a; for (int i = 0; i < n; i++) b[i][0] = 1; }",
+    "rows passed on": (
+        "void g(float **a, int n) { a[n][0] = 1; } void f(int n, float **a) { for (int i = 0; i < n; i++) g(a, i); }",
         "where a is used as a whole",
+    ),
+    "exchanged rows of two lengths": (
+        "void f(int n, float **a, float **b) {\n"
+        "for (int i = 0; i < n; i++) a[i][n] = b[i][0]; float **s = a; a = b; b = s; }",
+        "where a and b take each other's place, and their rows differ in length",
     ),
     "swap of a struct's arrays": (
         f"{PARTICLES}void f(Particles *p) {{ float *t = p->x; p->x = p->vx; p->vx = t;\n"

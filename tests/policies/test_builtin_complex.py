@@ -41,6 +41,9 @@ PORTED = {
         void f(int n, int m, double complex **a, S *s)
         { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] *= I;
           for (int i = 0; i < n; i++) s[i].z = s[i].z * s[i].k; }""",
+    "a static function": """
+        static void f(int n, double complex w, double complex *a) { for (int i = 0; i < n; i++) a[i] *= w; }
+        void g(int n, double complex *a) { f(n, I, a); }""",
     "helpers": """
         static float complex turned(float complex z, float a) { return z * (cosf(a) + sinf(a) * I); }
         void f(int n, float complex *z, float a) { for (int i = 0; i < n; i++) z[i] = turned(z[i], a * i); }""",

@@ -67,7 +67,7 @@ def test_parameters_stand_in_the_order_of_the_contract(tmp_path: Path) -> None:
         ("x", "const float *x", "in", ("n",), "parameter", False),
         ("calls", "long *calls", "inout", ("1",), "global", False),
         ("sums", "double *sums", "out", ("8",), "global", False),
-        ("count", "int count", "in", (), "global", True),
+        ("count", "int count", "in", (), "global", False),
         ("weight", "const float *weight", "in", ("2",), "global", True),
         ("scale", "float scale", "in", (), "global", False),
         ("result", "double *result", "out", ("1",), "result", False),

@@ -124,7 +124,13 @@ class TypeLowering:
     def field(self, cursor: Cursor) -> ast.Field:
         if cursor.is_bitfield():
             raise Unsupported("bit-field", cursor)
-        lowered = self.type(cursor.type)
+        try:
+            lowered = self.type(cursor.type)
+        except Unsupported:
+            # A pointer that the tree has no type for takes its room, and is refused where it is used.
+            if type_kind(cursor.type.get_canonical()) is not TypeKind.POINTER:
+                raise
+            lowered = pointer_to(CType("void", "void"))
         if lowered.kind == "array" and lowered.length is None:
             raise Unsupported("flexible", cursor)
         # libclang spells an anonymous member by its type and place.

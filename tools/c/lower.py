@@ -248,6 +248,9 @@ class _Lowering(TypeLowering):
             case CursorKind.ENUM_CONSTANT_DECL:
                 return ast.Name(cursor.spelling, "enum", self.type_of(cursor), place, target.enum_value)
             case CursorKind.VAR_DECL if target.semantic_parent.kind is CursorKind.TRANSLATION_UNIT:
+                lowered, value = self.type_of(cursor), evaluate(cursor)
+                if lowered.const and lowered.kind == "int" and isinstance(value, int):
+                    return ast.Literal(value, literal_text(value, lowered), lowered, place)
                 return ast.Name(cursor.spelling, "global", self.type_of(cursor), place)
             case CursorKind.VAR_DECL:
                 return ast.Name(cursor.spelling, "local", self.declared[target.hash], place)

@@ -51,7 +51,19 @@ def specify(
         else _scalar(p, names[p.name], used, annotations, names)
         for p in function.parameters
     ]
-    parameters = [_placed(p, original, made) for p in parameters]
+    parameters = [
+        _placed(p, v.name, original, made) for p, v in zip(parameters, function.parameters, strict=True)
+    ]
+    for group in made.exchanged:
+        shapes = {
+            p.shape[1:] for p, v in zip(parameters, function.parameters, strict=True) if v.name in group
+        }
+        if len(shapes) > 1:
+            names_ = " and ".join(sorted(group))
+            message = f"{names_} take each other's place, and their rows differ in length"
+            raise _unsupported(
+                "pointer to pointer", min(group), function.place, Obstacle(message, function.place)
+            )
     parameters += _globals(unit, function, used, annotations)
     if function.result.kind != "void" and _returns_value(function):
         name = "result" if "result" not in names else "result_"
@@ -109,12 +121,12 @@ def dtype(type: CType) -> str:
             return f"{'' if type.signed else 'u'}int{8 * (type.size or 0)}"
 
 
-def _placed(parameter: Parameter, original: ast.Function, made: Plain) -> Parameter:
-    """The parameter with where the original has it."""
-    parameter = parameter.model_copy(update={"row_levels": made.levels.get(parameter.name, 0)})
+def _placed(parameter: Parameter, name: str, original: ast.Function, made: Plain) -> Parameter:
+    """The parameter, of this name in the unit, with where the original has it."""
+    parameter = parameter.model_copy(update={"row_levels": made.levels.get(name, 0)})
     for argument in original.parameters:
         for part in made.parts.get(argument.name, ()):
-            if part.name == parameter.name:
+            if part.name == name:
                 inside = part.inside and parameter.is_pointer
                 if inside and argument.type.kind == "struct" and parameter.role != "in":
                     raise _unsupported("own copy", part.access, argument.place)
@@ -254,7 +266,13 @@ def _globals(
             parameter = _array(array, name, used, annotations, {})
         else:
             parameter = _scalar(variable, name, used, annotations, {}).model_copy(update={"origin": "global"})
-        if parameter.role == "in" and variable.init is not None and not _is_written(unit, name):
+        shapes = not parameter.shape and used.usage.get(name) == "size"
+        if (
+            parameter.role == "in"
+            and variable.init is not None
+            and not shapes
+            and not _is_written(unit, name)
+        ):
             parameter = parameter.model_copy(update={"fixed": True})
         if name in RESERVED:
             place = variable.place
