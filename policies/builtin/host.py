@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...tools.c import ast
-from ...tools.c.library import SPEAKS, is_told
+from ...tools.c.library import PUNS, SPEAKS, is_told
 from . import pointers
 from .callgraph import called_by, globals_of
 from .mathematics import is_library_function
@@ -62,7 +62,7 @@ def check(unit: ast.Unit, plan: Plan, expression: ast.Expr) -> None:
                 map(is_told, arguments)
             ):
                 pass
-            case ast.Call(function=name) if not is_library_function(name):
+            case ast.Call(function=name) if name in PUNS or not is_library_function(name):
                 raise Refused("unknown-call", f"{name} is not translated", node.place)
             case (
                 ast.Assign(target=ast.Name(scope="global", name=name))

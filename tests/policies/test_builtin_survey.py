@@ -168,6 +168,16 @@ PORTED = {
         #include <stddef.h>
         int f(int n, const float *a, float *b) { if (!a || b == NULL || n <= 0) return -1;
           for (int i = 0; i < n; i++) b[i] = a[i]; return 0; }""",
+    "bits of a number through a pointer": """
+        void f(int n, const float *a, float *b) { for (int i = 0; i < n; i++) { float y = a[i]; int k = *(int *)&y;
+          k = 0x3f3759df - (k >> 8); y = *(float *)&k; *(unsigned *)&b[i] = *(unsigned *)&y & 0x7fffff00u;
+          *(unsigned *)&b[i] |= 1u; } }""",
+    "bits of a number by a copy": """
+        #include <stdint.h>
+        #include <string.h>
+        static double made(uint64_t u) { double d; memcpy(&d, &u, sizeof(d)); return d; }
+        void f(int n, const double *a, double *b) { for (int i = 0; i < n; i++) {
+          uint64_t u; memcpy(&u, &a[i], 8); b[i] = made(u & 0x7fffffffffffffffULL); } }""",
     "errors that are told": """
         #include <stdio.h>
         #include <stdlib.h>
@@ -247,6 +257,10 @@ REFUSED = {
     "static local": (
         f"void f(int n, int *b) {{ static int c; {EACH} b[i] = c++; }}",
         "keeps its value between calls",
+    ),
+    "one byte of a number": (
+        f"void f(int n, const int *a, unsigned char *b) {{ {EACH} b[i] = *(unsigned char *)&a[i]; }}",
+        "the pointer '&a[i]' is cast to 'unsigned char *'",
     ),
     "random numbers": (
         f"#include <stdlib.h>\nvoid f(int n, int *b) {{ {EACH} b[i] = rand(); }}",

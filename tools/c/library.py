@@ -16,8 +16,12 @@ MATH = frozenset(
 )
 """The functions of math.h that compute a double from values; each exists with the suffixes f and l too."""
 
+PUNS = frozenset(["__float_as_int", "__int_as_float", "__double_as_longlong", "__longlong_as_double"])
+"""CUDA's intrinsics for the bits of a number: what the tree has in the place of pointers cast to another type."""
+
 PURE = frozenset(
     [
+        *PUNS,
         *(name + suffix for name in MATH for suffix in ("", "f", "l")),
         *("abs", "labs", "llabs"),
         *("isnan", "isinf", "isfinite", "isnormal", "signbit", "isinf_sign", "fpclassify"),

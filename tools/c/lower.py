@@ -10,7 +10,7 @@ import struct
 from clang import cindex
 from clang.cindex import Cursor, CursorKind, TypeKind
 
-from . import ast, complexes
+from . import ast, complexes, punning
 from .ast import CType, Place
 from .declarations import TypeLowering, pointer_to
 from .initializers import initialized
@@ -267,6 +267,11 @@ class _Lowering(TypeLowering):
         if op != "," and (complexes.is_complex(left.type) or complexes.is_complex(right.type)):
             return self.complex_binary(op, left, right, cursor, place)
         if op.endswith("=") and op not in ("==", "!=", "<=", ">="):
+            if isinstance(left, ast.Cast | ast.Call):
+                written = punning.written(op, left, right, place)
+                if written is None:
+                    raise Unsupported("operator", cursor)
+                return written
             return ast.Assign(op, left, right, left.type, place)
         pointer = next((x.type for x in (left, right) if x.type.element is not None), None)
         if pointer is not None and op in ("+", "-") and cursor.type.get_canonical().kind is TypeKind.POINTER:
@@ -310,6 +315,8 @@ class _Lowering(TypeLowering):
             if isinstance(target, ast.Cast):
                 raise Unsupported(CursorKind.COMPOUND_LITERAL_EXPR, cursor)
             return ast.Unary(op, target, pointer_to(target.type), place)
+        if op == "*" and (bits := punning.read(target, place)) is not None:
+            return bits
         if op == "*" and target.type.element is not None:
             return ast.Unary(op, target, target.type.element, place)
         return ast.Unary(op, target, self.type_of(cursor), place)
@@ -324,6 +331,8 @@ class _Lowering(TypeLowering):
             return ast.Literal(value, literal_text(value, lowered), lowered, place)
         arguments = tuple(self.expression(c) for c in cursor.get_arguments())
         name = target.spelling.removeprefix("__builtin_")
+        if name == "memcpy" and (copied := punning.copied(arguments, place)) is not None:
+            return copied
         if target.get_definition() is not None:
             return ast.Call(name, arguments, lowered, place)
         if name == "complex":

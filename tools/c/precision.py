@@ -22,7 +22,7 @@ from clang.cindex import CursorKind
 from ..records import FunctionSpec, StructSpec, Task
 from . import ast
 from .calls import reached
-from .library import MATH
+from .library import MATH, PUNS
 from .parse import parse, translate
 
 _STEP = {"float": "double", "double": "long double"}
@@ -96,6 +96,8 @@ def in_higher_precision(task: Task) -> Wide | None:
 def _puns(function: ast.Function) -> bool:
     """Whether a pointer to numbers of one type is cast to a pointer to another."""
     for node in ast.walk(function.body):
+        if isinstance(node, ast.Call) and node.function in PUNS:
+            return True
         if isinstance(node, ast.Cast) and node.type.kind == "pointer":
             before, after = _number(node.operand.type), _number(node.type)
             if (
