@@ -19,6 +19,7 @@ from . import flow, host, pointers
 from .allocation import with_local_arrays
 from .alone import alone, is_lesser
 from .build import At
+from .complex_sums import parted_sum
 from .cost import Cost, cost
 from .decisive import DECISIVE
 from .expansion import expanded, snapshot
@@ -317,6 +318,7 @@ class _Planner:
             overlap = self.surroundings(states).overlap
             yield from _made(unwrapped(statement, self.live_after, overlap, self.names))
             yield from _made(strided(statement, self.live_after, self.names))
+            yield from _made(parted_sum(statement, self.names))
             yield from _made(promoted(statement, overlap, self.names))
             yield from _made(carried_element(statement, self.names))
             yield from _made(snapshot(statement, self.surroundings(states), self.names))

@@ -23,6 +23,10 @@ PORTED = {
     "functions": """
         void f(int n, double complex *a) { for (int i = 0; i < n; i++)
           a[i] = cpow(a[i], 2.5) + carg(a[i]) + csqrt(a[i]) + clog(a[i] + 2.0); }""",
+    "sums over all": """
+        void f(int n, const double complex *a, const double complex *b, double complex *s, double *m) {
+          double complex t = 1; double k = 0;
+          for (int i = 0; i < n; i++) { if (i % 3) t -= a[i] * conj(b[i]); k += cabs(a[i]); } *s = t; *m = k; }""",
     "Fourier sums": """
         void f(int n, const double complex *x, double complex *y) { for (int k = 0; k < n; k++) { double complex s = 0;
           for (int j = 0; j < n; j++) s += x[j] * cexp(-2.0 * M_PI * I * j * k / n); y[k] = s; } }""",
@@ -76,6 +80,10 @@ REFUSED = {
     "complex integers": (
         f"void f(int n, int _Complex *a) {{ {EACH} a[i] = 1; }}",
         "complex number of integers",
+    ),
+    "running sums": (
+        f"void f(int n, double complex *a) {{ double complex t = 0; {EACH} {{ t += a[i]; a[i] = t; }} }}",
+        "carries t from one iteration to the next",
     ),
     "missing functions": (
         f"void f(int n, double complex *a) {{ {EACH} a[i] = ctanh(a[i]); }}",
