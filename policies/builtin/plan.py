@@ -106,6 +106,10 @@ def _planned(unit: ast.Unit, spec: FunctionSpec, lenient: bool) -> Plan:
     planner = _Planner(prepared, function, lenient)
     planner.sequence(function.body.body, pointers.initial(p.name for p in spec.arrays))
     made = planner.plan
+    if not made.parallel and made.kept:
+        loop, call = next(iter(made.kept.items()))
+        message = f"the {loop_at(loop.place)} calls {call.function}, which only the host can"
+        raise Refused("unknown-call", message, call.place)
     if not made.parallel:
         raise Refused("no-loop", f"{spec.name} has no loop that could run in parallel", function.place)
     for statement, refusal in made.alone.items():
