@@ -14,7 +14,7 @@ from .calls import global_uses, reached
 from .complexes import COMPLEX
 from .extents import ArrayUse, Uses, uses
 from .parse import SourceError
-from .parts import Obstacle, has_pointers
+from .parts import Obstacle, has_pointers, null_test
 from .plain import Plain
 from .standard import CHARACTERS
 from .unsupported import UNSUPPORTED
@@ -90,15 +90,18 @@ def specify(
         structs=tuple(_struct_spec(s) for s in _structs(types)),
         prelude=_prelude(unit, tuple(_structs(given)), given),
         static=function.static,
-        assumptions=(*used.assumptions, *_taken_for_granted(unit, function.name)),
+        assumptions=(*used.assumptions, *_taken_for_granted(unit, original)),
     )
 
 
-def _taken_for_granted(unit: ast.Unit, name: str) -> Iterator[str]:
-    """What a port of the library's functions here relies on."""
+def _taken_for_granted(unit: ast.Unit, original: ast.Function) -> Iterator[str]:
+    """What a port relies on: pointers to something, and the library's functions as they are here."""
+    for parameter in original.parameters:
+        if any(null_test(node, parameter) is not None for node in ast.walk(original.body)):
+            yield f"'{parameter.name}' is not NULL"
     called = {
         node.function
-        for function in reached(unit, name)
+        for function in reached(unit, original.name)
         for node in ast.walk(unit.functions[function].body)
         if isinstance(node, ast.Call)
     }
