@@ -6,12 +6,14 @@ plain kernel where an array does not start at a multiple of the word.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass
 
 from ...tools.c import ast
 from ...tools.c.polynomial import atom, from_expr
 from .body import BodyPrinter, iteration
+from .build import At
 from .emit import INDENT, RELATIONAL
 from .indexing import blocks, guarded
 from .kernel import Code, Site, launch
@@ -56,8 +58,7 @@ def vectored(nest: Nest) -> tuple[Vectored, ...]:
     if len(nest.loops) != 1 or nest.inner or nest.atomic or nest.scans or nest.overlapping:
         return ()
     loop = nest.loops[0]
-    first = from_expr(loop.first)
-    if loop.step != 1 or loop.inclusive or first is None or first.value != 0:
+    if loop.step != 1 or loop.inclusive or _start(loop) is None:
         return ()
     found: dict[str, Vectored] = {}
     surely: set[str] = set()
@@ -84,6 +85,12 @@ def vectored(nest: Nest) -> tuple[Vectored, ...]:
     return tuple(found.values())
 
 
+def _start(loop: Loop) -> int | None:
+    """Where a loop begins, if that is an index known now."""
+    first = from_expr(loop.first)
+    return first.value if first is not None and first.value is not None and first.value >= 0 else None
+
+
 def _lanes(arrays: tuple[Vectored, ...]) -> int:
     """Elements a thread: as many as the widest element's word holds, and as vector types have."""
     return min((4, *(WORD // (a.element.size or WORD) for a in arrays)))
@@ -92,6 +99,8 @@ def _lanes(arrays: tuple[Vectored, ...]) -> int:
 def vector_kernels(site: Site) -> Code:
     arrays = vectored(site.nest)
     loop, lanes = site.nest.loops[0], _lanes(arrays)
+    # Words begin at the arrays' start, wherever the loop does.
+    words_ = dataclasses.replace(loop, first=At(loop.place).number(0))
     names = site.names()
     kernel = names.fresh(site.kernel.removesuffix("_kernel") + "_vector", "_kernel")
     vector = Site(**{**site.__dict__, "kernel": kernel})
@@ -116,7 +125,7 @@ def vector_kernels(site: Site) -> Code:
             ]
 
         text = reducing_kernel(vector, partials, strided, dimensions=1)
-        grid = [blocks(loop, BLOCK, lanes, MOST_BLOCKS[0][0])]
+        grid = [blocks(words_, BLOCK, lanes, MOST_BLOCKS[0][0])]
         run = launch(names, kernel, (BLOCK,), grid, vector.arguments(partials.values()))
         code = finished(vector, names, text, run, partials)
         lines = code.launch
@@ -124,7 +133,7 @@ def vector_kernels(site: Site) -> Code:
     else:
         lines_ = [vector.head(kernel, vector.parameters()), "{", *site.table_lines(1)]
         lines_ += [f"{INDENT}const long long {first} = {position};", *words(1), "}"]
-        run = launch(names, kernel, (BLOCK,), [blocks(loop, BLOCK, lanes)], vector.arguments())
+        run = launch(names, kernel, (BLOCK,), [blocks(words_, BLOCK, lanes)], vector.arguments())
         lines = guarded(site.nest.loops, run.lines)
         texts = ("\n".join(lines_),)
     addresses = " | ".join(f"(size_t){a.array}" for a in arrays)
@@ -151,6 +160,7 @@ def _words(
 ) -> list[str]:
     """One thread's word of each array, and element by element what is left at the end."""
     loop = site.nest.loops[0]
+    start = _start(loop)
     pad, inner = INDENT * depth, INDENT * (depth + 1)
     lane = names.fresh("lane")
     held = {a.array: names.fresh(f"{a.array}_lane") for a in arrays}
@@ -160,7 +170,7 @@ def _words(
         if a.location.root in held
     }
     printer = BodyPrinter(site, spelled.get)
-    lines = [f"{pad}if ({first} + {lanes} <= {bound}) {{"]
+    lines = [f"{pad}if ({f'{first} >= {start} && ' if start else ''}{first} + {lanes} <= {bound}) {{"]
     for a in arrays:
         type, name = a.element.spelling, held[a.array]
         if a.reads:
@@ -181,9 +191,10 @@ def _words(
             vector = _vector(a, lanes)
             lines.append(f"{inner}(({vector} *){a.array})[{first} / {lanes}] = make_{vector}({parts});")
     rest = names.fresh("rest")
+    begin = f"{first} < {start} ? {start} : {first}" if start else first
     lines += [
         f"{pad}}} else {{",
-        f"{inner}for (long long {rest} = {first}; {rest} < {bound}; {rest}++) {{",
+        f"{inner}for (long long {rest} = {begin}; {rest} < {first} + {lanes} && {rest} < {bound}; {rest}++) {{",
         f"{inner}{INDENT}{_variable(loop, rest)}",
         *iteration(site, BodyPrinter(site), depth + 2),
         f"{inner}}}",

@@ -109,6 +109,22 @@ CASES = {
            b[j * h + i] = a[i * w + j]; }""",
         PLANE,
     ),
+    "words of a loop that begins behind their start": (
+        "vectorized",
+        """float f(int n, const float *x, float *y) { float m = x[0]; for (int i = 3; i < n; i++) {
+           if (x[i] > m) m = x[i]; } return m; }""",
+        {"n": 1037, "x": floats(1037), "y": floats(1)},
+    ),
+    "words that leave what stands before the loop": (
+        "vectorized",
+        "void f(int n, const float *x, float *y) { for (int i = 5; i < n; i++) y[i] = x[i] + y[i]; }",
+        {"n": 1025, "x": floats(1025), "y": floats(1025)},
+    ),
+    "words of fewer elements than the loop skips": (
+        "vectorized",
+        "void f(int n, const float *x, float *y) { for (int i = 5; i < n; i++) y[i] = x[i]; }",
+        {"n": 3, "x": floats(3), "y": floats(3)},
+    ),
     "several elements a thread": ("coarsened", CROSS, PLANE),
     "several elements a thread, in a line": (
         "coarsened",
