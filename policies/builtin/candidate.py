@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 
 from ...tools.c import ast
@@ -68,8 +69,11 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
         for name in called
     }
     codes: dict[ast.For, Code] = {}
+    starts = _starts(plan)
     for name, (statement, nest) in zip(kernel_names(spec, plan), plan.nests.items(), strict=True):
         site = _site(spec, plan, nest, names.fresh(name, "_kernel"), frozenset(used), calls)
+        if statement in starts:
+            site = dataclasses.replace(site, start=starts[statement][1])
         codes[statement] = single_kernel(site) if statement in plan.single else make(site)
     functions = [
         _function(spec, unit, name, calls, on_device=name in device, on_host=name in plan.host_calls)
@@ -77,7 +81,7 @@ def assemble(spec: FunctionSpec, plan: Plan, make: Callable[[Site], Code]) -> st
     ]
     types = definitions(unit, [plan.function, *(unit.functions[f] for f in called)], spec.prelude)
     kernels = dict.fromkeys(text for code in codes.values() for text in code.kernels)
-    launcher = _launcher(spec, plan, codes, calls)
+    launcher = _launcher(spec, plan, codes, calls, frozenset(s for s, _ in starts.values()))
     host = [
         text for name, text in ((BLOCKS, _BLOCKS), (LOAD, _LOAD), (STORE, _STORE)) if f"{name}(" in launcher
     ]
@@ -168,10 +172,61 @@ def _global_parameter(spec: FunctionSpec, name: ast.Name) -> str:
     return declare(dataclasses.replace(type, const=False), name.name)
 
 
-def _launcher(spec: FunctionSpec, plan: Plan, codes: dict[ast.For, Code], calls: Calls) -> str:
+def _starts(plan: Plan) -> dict[ast.For, tuple[ast.Stmt, ast.Expr]]:
+    """For nests whose reduction is returned: the statement before that sets its variable to an element of memory, and
+    that element, which the host need not wait for where the kernel can read it."""
+    found: dict[ast.For, tuple[ast.Stmt, ast.Expr]] = {}
+    for block in (n for n in ast.walk(plan.function.body) if isinstance(n, ast.Block)):
+        for before, statement in itertools.pairwise(block.body):
+            if isinstance(statement, ast.For) and statement in plan.returned and statement not in plan.single:
+                nest = plan.nests[statement]
+                element = _element_set(before, nest.reductions[0].name)
+                if element is not None and _is_readable(element, nest):
+                    found[statement] = (before, element)
+    return found
+
+
+def _element_set(statement: ast.Stmt, name: str) -> ast.Expr | None:
+    """The element of an array that a statement sets the variable to."""
+    match statement:
+        case ast.Declare(
+            variables=(ast.Variable(name=declared, init=ast.Subscript(base=ast.Name()) as init),)
+        ):
+            return init if declared == name else None
+        case ast.Evaluate(
+            expression=ast.Assign(
+                op="=", target=ast.Name(name=assigned), value=ast.Subscript(base=ast.Name()) as value
+            )
+        ):
+            return value if assigned == name else None
+    return None
+
+
+def _is_readable(element: ast.Expr, nest: Nest) -> bool:
+    """Whether all threads may read an element, of what they have anyway, in place of the reduction's first value."""
+    (reduction,) = nest.reductions
+    mentioned = flow.names_in([element]).keys()
+    plain = not any(isinstance(n, ast.Assign | ast.Step | ast.Call) for n in ast.walk(element))
+    around = [e for loop in nest.loops for e in (loop.first, loop.bound)]
+    return (
+        reduction.neutral is None
+        and plain
+        and element.type.spelling == reduction.type.spelling
+        and mentioned <= nest.names.keys() - {reduction.name, *nest.written, *(n.name for n in nest.private)}
+        and reduction.name not in flow.names_in(around)
+    )
+
+
+def _launcher(
+    spec: FunctionSpec,
+    plan: Plan,
+    codes: dict[ast.For, Code],
+    calls: Calls,
+    dropped: frozenset[ast.Stmt],
+) -> str:
     parameters = [p.declaration for p in spec.parameters] or ["void"]
     head = wrapped(f'extern "C" void {spec.launcher}(', parameters, ")")
-    printer = _HostPrinter(spec, plan, codes, calls)
+    printer = _HostPrinter(spec, plan, codes, calls, dropped)
     lines = printer.statements(plan.function.body.body, 1)
     if not lines or lines[-1] != f"{INDENT}return;":
         lines += printer.frees(1)
@@ -189,8 +244,10 @@ class _HostPrinter(Printer):
         plan: Plan,
         codes: dict[ast.For, Code],
         calls: Calls,
+        dropped: frozenset[ast.Stmt],
     ) -> None:
         super().__init__(self.memory, calls)
+        self.dropped = dropped
         self.plan = plan
         self.codes = codes
         self.rows = {
@@ -202,6 +259,8 @@ class _HostPrinter(Printer):
 
     def statement(self, statement: ast.Stmt, depth: int) -> list[str]:
         pad = INDENT * depth
+        if statement in self.dropped:
+            return []
         match statement:
             case ast.For() if statement in self.codes:
                 return [f"{pad}{line}" for line in self.codes[statement].launch]

@@ -32,7 +32,8 @@ class Site:
 
     `tables` are constant local arrays, declared again inside a kernel. `calls` as in `Printer`. `returned` is the
     expression that the function returns right after the nest, where the nest's last kernel may store it as
-    `result`. `order` is that of the function's parameters, `used` are names that are taken.
+    `result`. `start` is the element of memory that the nest's only reduction begins with, where its kernel reads that
+    itself. `order` is that of the function's parameters, `used` are names that are taken.
     """
 
     nest: Nest
@@ -43,6 +44,7 @@ class Site:
     returned: ast.Expr | None = None
     result: str = ""
     result_type: str = ""
+    start: ast.Expr | None = None
     order: tuple[str, ...] = ()
     used: frozenset[str] = frozenset()
 
@@ -53,7 +55,7 @@ class Site:
     def captured(self) -> dict[str, ast.Name]:
         """The variables that a kernel takes as parameters."""
         own = {n.name for n in self.nest.private} | {s.name for s in self.nest.scans}
-        own |= {r.name for r in self.nest.reductions if r.neutral is not None}
+        own |= {r.name for r in self.nest.reductions if r.neutral is not None or self.start is not None}
         mentioned = {**self.nest.names, **self.globals_called}
         first = [n for n in self.order if n in mentioned]
         return {

@@ -77,15 +77,17 @@ def reducing_kernel(site: Site, partials: dict[str, str], loops, dimensions: int
     )
     first = " && ".join(f"threadIdx.{a} == 0" for a in "xyz"[:dimensions])
     stores = [f"{INDENT * 2}{partials[r.name]}[{place}] = {r.name};" for r in reductions]
+    start = None if site.start is None else Printer(calls=site.calls).expression(site.start)
+    begins = {r: r.neutral or start for r in reductions}
     return "\n".join(
         [
             site.head(site.kernel, site.parameters(outputs)),
             "{",
             *site.table_lines(1),
             *(
-                f"{INDENT}{r.type.spelling} {r.name} = {r.neutral};"
-                for r in reductions
-                if r.neutral is not None
+                f"{INDENT}{r.type.spelling} {r.name} = {begin};"
+                for r, begin in begins.items()
+                if begin is not None
             ),
             *loops(1),
             *(f"{INDENT}{r.name} = {block_function(r)}({r.name});" for r in reductions),
@@ -116,7 +118,8 @@ def finished(site: Site, names: Names, kernel: str, run: Launch, partials: dict[
         ]
         kernels.append(finishing_kernel(site, last, r, others))
         target = site.result if stores else partial
-        arguments = [count, partial, r.name, target, *(n.name for n in others)]
+        start = [] if _reads_start(site, r) else [r.name]
+        arguments = [count, partial, *start, target, *(n.name for n in others)]
         lines.append(wrapped(f"{last}<<<1, 256>>>(", arguments, ");"))
         if not stores:
             lines.append(f"{r.name} = {LOAD}({partial});")
@@ -131,10 +134,11 @@ def finishing_kernel(site: Site, kernel: str, reduction: Reduction, others: list
     names = Names((r.name, *(o.name for o in others)))
     count, partial, k, other, result = map(names.fresh, ("count", "partial", "k", "other", "result"))
     start = names.fresh("start") if r.neutral is not None else r.name
+    begin = f"{partial}[0]" if _reads_start(site, r) else r.neutral
     parameters = [
         f"int {count}",
         f"const {type} *{partial}",
-        f"{type} {start}",
+        *([] if _reads_start(site, r) else [f"{type} {start}"]),
         f"{type if site.returned is None else site.result_type} *{result}",
         *(declare(o.type, o.name) for o in others),
     ]
@@ -152,7 +156,7 @@ def finishing_kernel(site: Site, kernel: str, reduction: Reduction, others: list
         [
             wrapped(f"__global__ void {kernel}(", parameters, ")"),
             "{",
-            *([f"{INDENT}{type} {r.name} = {r.neutral};"] if r.neutral is not None else []),
+            *([f"{INDENT}{type} {r.name} = {begin};"] if begin is not None else []),
             f"{INDENT}for (int {k} = threadIdx.x; {k} < {count}; {k} += blockDim.x) {{",
             f"{INDENT * 2}const {type} {other} = {partial}[{k}];",
             f"{INDENT * 2}{r.name} = {r.joined(r.name, other)};",
@@ -164,6 +168,11 @@ def finishing_kernel(site: Site, kernel: str, reduction: Reduction, others: list
             "}",
         ]
     )
+
+
+def _reads_start(site: Site, reduction: Reduction) -> bool:
+    """Whether the partial results have in them already what the reduction begins with."""
+    return site.start is not None and reduction.neutral is None
 
 
 def word(reduction: Reduction) -> str:

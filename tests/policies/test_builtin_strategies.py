@@ -147,6 +147,23 @@ def test_strategy_is_right(name):
     compare(source, values, strategies=(strategy,), tolerance=1e-6)
 
 
+FIRST = """float f(int n, const float *x) { float m = x[0]; for (int i = 1; i < n; i++) if (x[i] > m) m = x[i];
+    return 2 * m; }"""
+
+
+@pytest.mark.parametrize("n", [1, 2, 5000])
+def test_a_kernel_reads_itself_what_a_maximum_begins_with(n):
+    assert all("load_value" not in c.source for c in ports(FIRST).values())
+    compare(FIRST, {"n": n, "x": floats(n) - np.float32(2)})
+
+
+def test_the_host_reads_what_a_maximum_begins_with_where_the_loop_changes_it():
+    source = """float f(int n, float *x) { float m = x[0]; for (int i = 0; i < n; i++) { if (x[i] > m) m = x[i];
+        x[i] = 0; } return m; }"""
+    assert all("load_value" in c.source for c in ports(source).values())
+    compare(source, {"n": 700, "x": floats(700)})
+
+
 def test_a_tile_loads_no_corner_that_the_stencil_does_not_read():
     assert "row < h && column < w && ((row >= 1" in kernels(CROSS, strategy="tiled")
 
