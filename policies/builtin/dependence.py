@@ -254,8 +254,11 @@ def _steps(key: Subscript, accesses: Iterable[Access]) -> list[tuple[Polynomial,
 def _strides(
     accesses: Iterable[Access], varies: Callable[[str], bool]
 ) -> dict[Subscript, tuple[Strides, ...]]:
-    """For each subscript of each array, the strides by which it may be linearized: what multiplies its variables,
-    and the same without constants, which come from variables that count in two dimensions (``i * w + (c - i)``)."""
+    """For each subscript of each array, the strides by which it may be linearized: what multiplies its variables.
+
+    A variable that counts in two dimensions (``i * w + (c - i)``) is multiplied by less than the stride: so also
+    that without its constant, or with one or two more.
+    """
     found: dict[Subscript, set[Polynomial]] = {}
     for access in accesses:
         for position, step in enumerate(access.location.steps):
@@ -267,7 +270,15 @@ def _strides(
                 if factor.value is None and not any(varies(n) for n in factor.names):
                     strides.add(factor)
     return {
-        key: tuple(dict.fromkeys((_ordered(s), _ordered({f - _constant_term(f) for f in s}))))
+        key: tuple(
+            dict.fromkeys(
+                (
+                    _ordered(s),
+                    _ordered({f - _constant_term(f) for f in s}),
+                    *(_ordered({f + more for f in s}) for more in (1, 2)),
+                )
+            )
+        )
         for key, s in found.items()
     }
 
@@ -282,16 +293,21 @@ def _constant_term(polynomial: Polynomial) -> int:
 
 
 def divided(dividend: Polynomial, stride: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """How often a stride goes into a subscript, term by term, and what is left."""
+    """How often a stride goes into a subscript, the highest terms first, and what is left."""
     leading, scale = stride.terms[0]
-    quotient = constant(0)
-    for monomial, coefficient in dividend.terms:
-        rest = list(monomial)
-        if all(rest.count(a) >= leading.count(a) for a in leading) and coefficient % scale == 0:
-            for a in leading:
-                rest.remove(a)
-            quotient += Polynomial.of({tuple(rest): coefficient // scale})
-    return quotient, dividend - quotient * stride
+    quotient, rest = constant(0), dividend
+    for degree in range(dividend.degree(), len(leading) - 1, -1):
+        part = constant(0)
+        for monomial, coefficient in rest.terms:
+            left = list(monomial)
+            fits = all(left.count(a) >= leading.count(a) for a in leading)
+            if len(monomial) == degree and fits and coefficient % scale == 0:
+                for a in leading:
+                    left.remove(a)
+                part += Polynomial.of({tuple(left): coefficient // scale})
+        quotient += part
+        rest -= part * stride
+    return quotient, rest
 
 
 def _exact_quotient(dividend: Polynomial, divisor: Polynomial) -> Polynomial | None:
