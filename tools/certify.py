@@ -100,7 +100,9 @@ def _call(device, task, delivered, objects, expectation: Expectation, names: lis
         path = Path(folder) / "case"
         write_case(path, task, expectation.case, names)
         source = _one_text(task, delivered)
-        ran = device.run_program(source, objects, [str(path), "1"], expectation.case.seconds, [Path(folder)])
+        ran = device.run_program(
+            source, objects, [str(path), "1"], expectation.case.seconds, [Path(folder)], link_flags(task)
+        )
         if ran.failure is not None or ran.status != 0:
             found = f": {ran.findings[0]}" if ran.findings else ""
             return f"{ran.failure or f'exit status {ran.status}'}{found} {ran.stderr[-200:].strip()}".strip()
@@ -140,7 +142,9 @@ def _program(device: Device, task: Task, delivered: dict[str, str]) -> DeliveryC
             return DeliveryCheck(
                 name=name, result="skipped", message="the original program does not end by itself"
             )
-        ported = device.run_program(_one_text(task, delivered), objects, [], PROGRAM_SECONDS, [])
+        ported = device.run_program(
+            _one_text(task, delivered), objects, [], PROGRAM_SECONDS, [], link_flags(task)
+        )
     if ported.failure is not None:
         found = f": {ported.findings[0]}" if ported.findings else ""
         return DeliveryCheck(

@@ -202,10 +202,12 @@ class Device(Protocol):
         arguments: Sequence[str],
         seconds: float,
         writable: Sequence[Path] = (),
+        link: Sequence[str] = (),
     ) -> ProgramRun:
         """Link a whole CUDA source with compiled host objects that hold `main`, and run the program.
 
-        The objects define `cudaperf_program_main` in place of `main`; `writable` are folders it may write to.
+        The objects define `cudaperf_program_main` in place of `main`; `writable` are folders it may write to, `link`
+        flags such as ``-lfftw3``.
         """
         ...
 

@@ -82,6 +82,19 @@ def test_flags_and_further_sources_are_used(command, tmp_path):
     assert {c["name"]: c["result"] for c in checks}["output of the whole program"] == "passed"
 
 
+def test_a_program_is_linked_with_what_its_flags_say(command, tmp_path):
+    (tmp_path / "f.c").write_text(
+        "#include <omp.h>\n#include <stdio.h>\n"
+        "void f(int n, const float *x, float *y) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }\n"
+        "int main(void) { float x[9] = {1, 2, 3}, y[9]; f(9, x, y);\n"
+        '  printf("%g %d\\n", y[2], omp_get_thread_num()); return 0; }\n'
+    )
+    answer = command("translate", "f.c", "--max-turns", "1", "-o", "out", "--", "-fopenmp")
+    assert answer.status == 0, answer.err
+    checks = json.loads((tmp_path / "out" / "report.json").read_text())["certificate"]["checks"]
+    assert {c["name"]: c["result"] for c in checks}["output of the whole program"] == "passed"
+
+
 def test_runs_can_be_listed_shown_replayed_and_exported(command, examples):
     assert command("translate", examples / "saxpy.c", "-o", "out", "--max-turns", "2").status == 0
     (row,) = [json.loads(line) for line in command("runs", "list", "--json").out.splitlines()]

@@ -96,8 +96,15 @@ class Runtime:
         return self.folder / "libcudaperf.so"
 
 
-def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: Engine = "auto") -> Libraries:
-    """Compiles both parts in the sandbox. `objects` are linked to the host part.
+def build(
+    split: Split,
+    *,
+    checked: bool,
+    objects: Sequence[Path] = (),
+    link: Sequence[str] = (),
+    engine: Engine = "auto",
+) -> Libraries:
+    """Compiles both parts in the sandbox. `objects` are linked to the host part, with the flags of `link`.
 
     The device part is rewritten as C++ (engine "source"), or its PTX is translated (engine "ptx"), which needs NVIDIA's
     compiler; "auto" takes the second only where the source needs it.
@@ -116,14 +123,14 @@ def build(split: Split, *, checked: bool, objects: Sequence[Path] = (), engine: 
     host_flags = (*_COMMON, "-O1", "-Wl,-z,defs,--gc-sections")
     key = digest(
         compiler.version, str(base.folder), split.host, split.device, *device_flags, *host_flags, str(from_ptx),
-        split.whole.text if split.whole and from_ptx else "",
+        split.whole.text if split.whole and from_ptx else "", *link,
         *(path.read_bytes() for path in (*objects, *_rewriters())),
     )  # fmt: skip
     failed: list[Finding] = []
 
     def host_part(folder: Path) -> list[Finding]:
         copies = [Path(shutil.copy(path, folder / f"object{i}.o")) for i, path in enumerate(objects)]
-        inputs: list[str | Path] = [*copies, base.library, "-pthread"]
+        inputs: list[str | Path] = [*copies, base.library, "-pthread", *link]
         host: str | None = split.host
         findings: list[Finding] = []
         while host is not None:

@@ -105,6 +105,7 @@ class CpuDevice:
         arguments: Sequence[str],
         seconds: float,
         writable: Sequence[Path] = (),
+        link: Sequence[str] = (),
     ) -> ProgramRun:
         parts = split_program(NAME, source)
         with tempfile.TemporaryDirectory(prefix="cudaperf-") as folder:
@@ -118,6 +119,7 @@ class CpuDevice:
                 Path(folder),
                 (Path(folder), *writable),
                 False,
+                link=link,
             )
 
     def emulate(
@@ -155,11 +157,12 @@ def _run(
     writable: Sequence[Path],
     direct: bool,
     readable: Sequence[Path] = (),
+    link: Sequence[str] = (),
 ) -> ProgramRun:
     """Builds and runs a program; `direct`: its standard streams are ours."""
     libraries = Libraries(Path(), parts.findings)
     if not parts.findings:
-        libraries = build(parts, checked=_watched(checks), objects=objects, engine=engine)
+        libraries = build(parts, checked=_watched(checks), objects=objects, link=link, engine=engine)
     if libraries.findings:
         return ProgramRun(failure="compile", findings=libraries.findings)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
