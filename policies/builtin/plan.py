@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from ...tools.c import ast
+from ...tools.c.calls import reached
 from ...tools.records import FunctionSpec
 from . import flow, host, pointers
 from .allocation import with_local_arrays
@@ -129,9 +130,11 @@ def _rewritten(node: Any, made: Plan) -> Any:
 
 
 def _prepared(unit: ast.Unit, spec: FunctionSpec) -> ast.Unit:
-    """The file with names that C++ accepts, the function's parameters named as the launcher's, and flat arrays."""
-    prepared = {}
-    for name, function in unit.functions.items():
+    """The file with names that C++ accepts, the function's parameters named as the launcher's, and flat arrays; what
+    the function does not reach stays as it is."""
+    prepared = dict(unit.functions)
+    for name in reached(unit, spec.name):
+        function = unit.functions[name]
         parameters = [f"{p.name}_" if p.name in RESERVED else p.name for p in function.parameters]
         if name == spec.name:
             parameters = [p.name for p in spec.parameters if p.origin == "parameter"]

@@ -82,6 +82,18 @@ def test_flags_and_further_sources_are_used(command, tmp_path):
     assert {c["name"]: c["result"] for c in checks}["output of the whole program"] == "passed"
 
 
+def test_what_another_function_of_the_file_does_is_no_hindrance(command, tmp_path):
+    (tmp_path / "f.c").write_text(
+        "#include <stdlib.h>\n"
+        "typedef enum { FINE, EMPTY = -6 } Status;\n"
+        "void other(int n, int *x) { n = n + x[0]; int *t = malloc(n * sizeof(int)); n--; t[0] = n; free(t); }\n"
+        "Status f(int n, const float *x, float *y) { if (n <= 0) return EMPTY;\n"
+        "  for (int i = 0; i < n; i++) y[i] = 2 * x[i]; return FINE; }\n"
+    )
+    answer = command("translate", "f.c", "--function", "f", "--max-turns", "1", "-o", "out")
+    assert answer.status == 0, answer.err
+
+
 def test_a_program_is_linked_with_what_its_flags_say(command, tmp_path):
     (tmp_path / "f.c").write_text(
         "#include <omp.h>\n#include <stdio.h>\n"

@@ -79,7 +79,7 @@ def specify(
             )
         )
     types = [a.element for a in used.arrays.values()] + [p.type for p in function.parameters]
-    given = [*types, *(p.type for p in original.parameters)]
+    given = [*types, *(p.type for p in original.parameters), function.result]
     return FunctionSpec(
         name=function.name,
         line=function.place.line,
