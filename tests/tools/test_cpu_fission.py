@@ -43,6 +43,20 @@ FISSIONED = {
     "a name twice": "__shared__ float s[64]; for (int a = 0; a < 2; a++) { int u = t + a; float v = x[i]; s[t] = v;\n"
     "__syncthreads(); y[i] += s[u % 64] - v; __syncthreads(); } for (int a = 0; a < 2; a++) { float v = a; s[t] = v;\n"
     "__syncthreads(); y[i] += s[t ^ 1] + v; __syncthreads(); } }",
+    "while": "__shared__ float s[64]; s[t] = x[i]; int j = blockDim.x / 2;\n"
+    "while (j > 0) { __syncthreads(); if (t < j) s[t] += s[t + j]; j >>= 1; }\n"
+    "__syncthreads(); y[i] = s[0] + j; }",
+    "variables that all change alike": "__shared__ float s[2][64]; int which = 0, d; s[0][t] = x[i]; x += 64;\n"
+    "for (d = 1; d < 64; d *= 2) { __syncthreads(); int to = which ^ 1; float v = s[which][t] + d;\n"
+    "s[to][t] = t >= d ? v + s[which][t - d] : v; which = 1 - which; } __syncthreads();\n"
+    "y[i] = s[which][t] + d + x[-64]; }",
+    "a variable that each changes": "__shared__ float s[64]; int u = 0; s[t] = x[i]; __syncthreads(); u += t;\n"
+    "__syncthreads(); u -= 3; s[t] += u; __syncthreads(); if (n > 3) { u = 5; __syncthreads(); }\n"
+    "y[i] = s[t ^ 1] + u; }",
+    "changed parameters, and an early return": "__shared__ float s[64]; x += t; n -= 100; float v = x[0];\n"
+    "if (i + v * 0 >= n) return; s[t] = *x; __syncthreads(); y[i] = s[t ^ 1] + v; }",
+    "changed parameters": "__shared__ float s[64]; if (t > 3) n += t; x += t; s[t] = *x; __syncthreads();\n"
+    "y += blockIdx.x * 64; y[t] = s[t ^ 1] + n; }",
     "parts of a structure": "__shared__ float s[64]; float2 p = make_float2(1, 2); int2 q = {1, 2};\n"
     "q.x = t; s[t] = x[i]; __syncthreads(); y[i] = s[q.x ^ q.y] + p.x; }",
 }
@@ -124,8 +138,6 @@ FIBERS = {
     "y[i] = s[t ^ 1]; }",
     "loop that depends on memory": "__shared__ int m; if (t == 0) m = 3; __syncthreads(); float v = 0;\n"
     "for (int j = 0; j < m; j++) { v += x[i]; __syncthreads(); } y[i] = v; }",
-    "while": "__shared__ float s[64]; s[t] = x[i]; int j = 4;\n"
-    "while (j > 0) { __syncthreads(); j--; } y[i] = s[t ^ 1]; }",
     "break out of the barrier's loop": "__shared__ float s[64]; float v = 0;\n"
     "for (int j = 0; j < 4; j++) { s[t] = x[i] + j; __syncthreads();\n"
     "v += s[t ^ 1]; __syncthreads(); if (j == 2) break; } y[i] = v; }",

@@ -13,6 +13,7 @@ from ...cuda_source import Item, Source, code, declarator_of, head, items, line_
 from .emit import body_of
 from .helpers import inlined
 from .names import WAITING, surroundings
+from .parameters import with_own_parameters
 from .parts import NotSimple
 from .shape import Shape
 
@@ -69,6 +70,7 @@ def whole_block(
     if item.inner.type != "function_definition":
         raise NotSimple
     taken, kernel = inlined(source, item, helpers, file) if helpers else (source, item)
+    taken, kernel = with_own_parameters(taken, kernel, file)
     shape = Shape(taken, kernel.inner, surroundings(source), shared)
     declarator = declarator_of(kernel.inner, "function_declarator")
     name = name_of(declarator) if declarator else None

@@ -12,6 +12,7 @@ from ...cuda_source import Source, code, declarator_of, head, items, name_of, wa
 from .exchanges import OF_WARP
 from .parts import NotSimple, Variable
 from .spread import ANY, BLOCK, WARP, Spread, spread_of
+from .walking import walking
 
 # Words whose presence means that threads may wait for each other.
 WAITING = re.compile(
@@ -51,6 +52,16 @@ def surroundings(source: Source) -> Surroundings:
     return Surroundings(frozenset(variables), frozenset(functions), constants)
 
 
+def assigned(source: Source, node: tree_sitter.Node) -> Iterator[str]:
+    """Names that something inside assigns, steps, or takes the address of."""
+    for inner in walk(node):
+        if inner.type in ("assignment_expression", "update_expression", "pointer_expression"):
+            target = inner.child_by_field_name("left") or inner.child_by_field_name("argument")
+            address = inner.type != "pointer_expression" or source.text(inner).startswith("&")
+            if target is not None and target.type == "identifier" and address:
+                yield source.text(target)
+
+
 class Names:
     """The names of one kernel; variables are declared and looked up in nested scopes. Raises NotSimple."""
 
@@ -65,10 +76,9 @@ class Names:
         parameters = declarator.child_by_field_name("parameters")
         named = [name_of(p) for p in (parameters.named_children if parameters else ())]
         self.parameters = {source.text(n) for n in named if n is not None}
-        changed = set(self._assigned(body))
-        if self.parameters & changed:  # each thread has parameters of its own
-            raise NotSimple
-        self.modified = changed | set(self._lent(body))
+        lent = set(self._lent(body))
+        self.modified = {*assigned(source, body), *lent}
+        self.walking = walking(source, body, lent, self.modified, around.changing_variables)
         self.declared = {source.text(n) for d in walk(body) if d.type == "declaration" and (n := name_of(d))}
         self.scopes: list[dict[str, Variable]] = [{}]
 
@@ -93,8 +103,9 @@ class Names:
             variable = self.lookup(name)
             if variable is None and name in self.around.changing_variables | self.modified:
                 return False
-            lasts = variable is None or variable.computed or (variable.scalar and variable.spread.over != ANY)
-            if not lasts:
+            if name in self.walking or not (variable is None or variable.computed or variable.scalar):
+                return False
+            if variable is not None and variable.scalar and variable.spread.over == ANY:
                 return False
         return True
 
@@ -128,16 +139,7 @@ class Names:
 
     def changes(self, node: tree_sitter.Node) -> set[str]:
         """Names whose value may change inside."""
-        return {*self._assigned(node), *self._lent(node)}
-
-    def _assigned(self, node: tree_sitter.Node) -> Iterator[str]:
-        """Names that something inside assigns, steps, or takes the address of."""
-        for inner in walk(node):
-            if inner.type in ("assignment_expression", "update_expression", "pointer_expression"):
-                target = inner.child_by_field_name("left") or inner.child_by_field_name("argument")
-                address = inner.type != "pointer_expression" or self.source.text(inner).startswith("&")
-                if target is not None and target.type == "identifier" and address:
-                    yield self.source.text(target)
+        return {*assigned(self.source, node), *self._lent(node)}
 
     def _lent(self, node: tree_sitter.Node) -> Iterator[str]:
         """Names whose parts are assigned, or that what may change them gets hold of."""

@@ -20,16 +20,15 @@ from ...cuda_source import Source, code, head, line_at, name_of, walk
 from .exchanges import EXCHANGES, exchange, is_full
 from .names import WAITING, Names, Surroundings
 from .parts import Control, NotSimple, Part, Region, Statement, Stretch, Text, Variable
-from .spread import ANY, BLOCK, INTEGERS, WARP, Spread, certain, converted, is_computed
+from .spread import ANY, BLOCK, INTEGERS, PURE, WARP, Spread, certain, converted, is_computed
+from .walking import BLOCK_WAITS
 
-_BLOCK_WAITS = re.compile(r"\b__syncthreads\w*")
 # Warps run one after the other, so none may wait in a loop for what another does.
 _SPINS = re.compile(r"\b(?:volatile|atomicCAS\w*|atomicExch\w*|clock\w*|__nanosleep)\b")
 _UNROLL = re.compile(r"#\s*pragma\s+(?:no)?unroll")
 _LOOPS = ("for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop")
 _NOT_SIMPLE = ("goto_statement", "labeled_statement", "lambda_expression", "try_statement")
 _TYPES = ("type_definition", "alias_declaration", "using_declaration", "static_assert_declaration")
-_EFFECTS = ("call_expression", "assignment_expression", "update_expression")
 
 
 class Shape:
@@ -84,7 +83,10 @@ class Shape:
                 flush()
                 guards, all_leave = self.decided(condition)
                 parts += [*guards, Text(f"if {all_leave} return true;", self.line(node))]
-            elif _BLOCK_WAITS.search(code(self.source, node)):
+            elif self.walks(node):
+                flush()
+                parts.append(Text(self.source.text(node), self.line(node)))
+            elif BLOCK_WAITS.search(code(self.source, node)):
                 flush()
                 parts += self.control(node)
             elif (condition := self.guarding(node, pending)) is not None:
@@ -101,6 +103,14 @@ class Shape:
     def is_barrier(self, node: tree_sitter.Node) -> bool:
         text = self.source.text(node).replace(" ", "")
         return node.type == "expression_statement" and text == "__syncthreads();"
+
+    def walks(self, node: tree_sitter.Node) -> bool:
+        """Whether the statement changes a variable that the block has once."""
+        changed = (
+            node.named_children[0] if node.type == "expression_statement" and node.named_children else node
+        )
+        target = changed.child_by_field_name("left") or changed.child_by_field_name("argument")
+        return target is not None and self.source.text(target) in self.names.walking
 
     def leaves_early(self, node: tree_sitter.Node) -> tree_sitter.Node | None:
         """The condition of an ``if (...) return;`` with waiting behind it."""
@@ -126,7 +136,7 @@ class Shape:
         if self.names.spread(condition).over == BLOCK:
             return [], f"({self.source.text(condition)})"
         # Before anything has an effect the block may still be run on fibers.
-        if self.effects or self.names.waits(condition) or not is_computed(self.source, condition):
+        if self.effects or self.names.waits(condition) or self.has_effects(condition):
             raise NotSimple
         self.has_guards = True
         self.numbers += 1
@@ -155,7 +165,7 @@ class Shape:
             elif node.type in _TYPES:
                 texts.append(Text(self.source.text(node), self.line(node)))
             elif not self.names.waits(node):
-                self.effects = True
+                self.effects |= self.has_effects(node)
                 self.add(self.without_returns(node), node)
             elif node.type == "expression_statement":
                 self.effects = True
@@ -198,6 +208,22 @@ class Shape:
             text = text[: inner.start_byte - begin] + b"continue;" + text[inner.end_byte - begin :]
         return text.decode()
 
+    def has_effects(self, node: tree_sitter.Node) -> bool:
+        """Whether something may change more than the thread's own variables."""
+        for inner in walk(node):
+            match inner.type:
+                case "call_expression":
+                    if self.source.text(inner.children[0]) not in PURE:
+                        return True
+                case "assignment_expression" | "update_expression":
+                    target = inner.child_by_field_name("left") or inner.child_by_field_name("argument")
+                    variable = self.names.lookup(self.source.text(target)) if target else None
+                    if variable is None or variable.scalar or "&" in variable.type + variable.declarator:
+                        return True
+                case "delete_expression" | "new_expression" | "return_statement" | "asm_statement":
+                    return True
+        return False
+
     def leaves(self, node: tree_sitter.Node) -> bool:
         """Whether a break or continue inside leaves a loop outside of the node."""
         if node.type in ("break_statement", "continue_statement"):
@@ -223,17 +249,22 @@ class Shape:
         for declarator in declarators:
             variable = self.variable(node, declarator)
             value = declarator.child_by_field_name("value") if declarator.type == "init_declarator" else None
-            if value is not None:
+            if variable.name in self.names.walking:
+                if texts is self.ended:  # inside of what each warp runs
+                    raise NotSimple
+                variable.scalar, variable.spread = True, Spread(BLOCK)
+            elif value is not None:
                 self.classify(variable, value)
             if variable.scalar:
-                texts.append(Text(f"{variable.type} {variable.declarator} = {variable.value};", line))
+                given = f" = {variable.value}" if value is not None else ""
+                texts.append(Text(f"{variable.type} {variable.declarator}{given};", line))
             elif not variable.computed:
                 self.region.statements.append(variable)
                 self.region.mentioned[variable] = None
                 variable.regions.add(self.region)
                 if value is not None:
                     self.mention(value)
-                    self.effects |= any(n.type in _EFFECTS for n in walk(value))
+                    self.effects |= self.has_effects(value)
             self.names.declare(variable)
 
     def classify(self, variable: Variable, value: tree_sitter.Node) -> None:
@@ -273,6 +304,12 @@ class Shape:
         match node.type:
             case "for_statement":
                 return [self.loop(node)]
+            case "while_statement" if self.stretch is None:
+                condition, body = (node.child_by_field_name(f) for f in ("condition", "body"))
+                if condition is None or body is None or self.names.spread(condition).over > BLOCK:
+                    raise NotSimple
+                needs, heading = self.names.needs(condition), f"while {self.source.text(condition)}"
+                return [Control(heading, self.line(node), needs, self.within(body))]
             case "if_statement":
                 return self.branch(node)
             case "compound_statement":
@@ -312,12 +349,14 @@ class Shape:
         first, condition, update, body = (
             node.child_by_field_name(f) for f in ("initializer", "condition", "update", "body")
         )
-        if not (first and condition and update and body) or first.type != "declaration":
+        if condition is None or update is None or body is None:
             raise NotSimple
         limit = WARP if self.stretch else BLOCK
         self.names.scopes.append({})
         needs: list[Variable] = []
-        for declarator in first.children_by_field_name("declarator"):
+        if first is not None and first.type != "declaration" and not self.steps(first, limit):
+            raise NotSimple
+        for declarator in first.children_by_field_name("declarator") if first is not None else ():
             value, name = declarator.child_by_field_name("value"), name_of(declarator)
             if value is None or name is None or self.names.spread(value).over > limit:
                 raise NotSimple
@@ -334,13 +373,14 @@ class Shape:
         return Control(" ".join(heading.split()), self.line(node), tuple(needs), parts)
 
     def steps(self, update: tree_sitter.Node, limit: int) -> bool:
-        """Whether the update changes the loop's own variables alone, alike for all."""
+        """Whether a part of a loop's head changes alike for all what is the loop's own, or the block's."""
         if update.type == "comma_expression":
             return all(self.steps(n, limit) for n in update.named_children)
         target = update.child_by_field_name("left") or update.child_by_field_name("argument")
         if update.type not in ("assignment_expression", "update_expression") or target is None:
             return False
-        value, known = update.child_by_field_name("right"), self.names.scopes[-1]
+        known = {*self.names.scopes[-1], *(self.names.walking if self.stretch is None else ())}
+        value = update.child_by_field_name("right")
         return self.source.text(target) in known and (not value or self.names.spread(value).over <= limit)
 
     # Exchanges.
