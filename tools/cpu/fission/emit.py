@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from .parts import Control, NotSimple, Part, Region, Stretch, Text, Variable, regions
+from .parts import Control, NotSimple, Part, Region, Statement, Stretch, Text, Variable, regions
 
 
 def body_of(parts: list[Part], file: str) -> str:
@@ -66,15 +66,30 @@ def _computed(variables: Iterable[Variable]) -> str:
     return "".join(f" {v.type} {v.declarator} = {v.value};" for v in needed)
 
 
+def _first(variable: Variable) -> str:
+    """The value of a rising variable in the first thread. Signed, it does not wrap around in the loop."""
+    type_ = re.sub(r"\bconst\b", " ", variable.type).strip()
+    return f" {type_} {variable.name}_first; {{{_computed([variable])} {variable.name}_first = {variable.name}; }}"
+
+
 def _region(region: Region, file: str) -> Iterator[str]:
     declared = {s for s in region.statements if isinstance(s, Variable)}
-    yield "\nCUDAPERF_EACH_LANE {" if region.stretch else "\nCUDAPERF_EACH_THREAD {"
-    yield _computed(region.mentioned)
+    statements = region.statements
+    only = statements[0] if len(statements) == 1 else None
+    narrowed = only.narrowed if isinstance(only, Statement) else None
+    each, all_of = ("LANE", "32") if region.stretch else ("THREAD", "blockDim.x")
+    begin, end = (narrowed.begin, narrowed.end) if narrowed else ("0", all_of)
+    needed = dict.fromkeys(n for v in region.mentioned for n in v.needed())
+    yield f"\nCUDAPERF_EACH_{each}({begin}, {end},{''.join(_first(v) for v in needed if v.rising)}) {{"
+    for variable in needed:
+        value = f"{variable.name}_first + cudaperf_x" if variable.rising else variable.value
+        yield f" {variable.type} {variable.declarator} = {value};"
     for variable in region.mentioned:
         if variable.storage and variable not in declared:
             yield f" {_reference(variable)}"
-    for statement in region.statements:
+    for statement in statements:
         text = _declared(statement) if isinstance(statement, Variable) else statement.text
+        text = narrowed.text if narrowed else text
         yield f'\n#line {statement.line} "{file}"\n{text}'
     yield "\n} CUDAPERF_END_EACH_THREAD"
 

@@ -19,6 +19,14 @@ WAITING = re.compile(
     r"\b(?:__sync\w+|__shfl\w*|__ballot\w*|__any_sync|__all_sync|__match_\w+|__reduce_\w+|__activemask|__nanosleep"
     r"|cooperative_groups|cg::\w+|\w*sync)\b"
 )
+# The index of a lane in its warp, where rows are made of whole warps.
+LANE = {
+    "threadIdx.x%32",
+    "threadIdx.x&31",
+    "threadIdx.x%warpSize",
+    "threadIdx.x&(warpSize-1)",
+    "threadIdx.x&0x1f",
+}
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]*?)[ \t]*$", re.MULTILINE)
 
 
@@ -115,6 +123,17 @@ class Names:
         if variable is not None:
             return variable.value if name not in self.modified else ""
         return self.around.constants.get(name, "")
+
+    def means(self, node: tree_sitter.Node) -> str:
+        """The text of an expression, without spaces; of a computed variable, that of its value."""
+        text = "".join(self.source.text(node).split())
+        variable = self.lookup(text)
+        return "".join(variable.value.split()) if variable is not None and variable.computed else text
+
+    def type_of(self, node: tree_sitter.Node) -> str:
+        """The type of what means the thread's index."""
+        variable = self.lookup(self.source.text(node))
+        return variable.type if variable is not None else "unsigned int"
 
     def waits(self, node: tree_sitter.Node) -> bool:
         return bool(WAITING.search(code(self.source, node)))

@@ -17,8 +17,8 @@ class Variable:
     """A variable of the kernel's.
 
     A `scalar` is declared once for the block or the warp. One that is `computed` has its value from built-ins,
-    parameters and the like, and is declared again wherever it is `needed`. Any other is each thread's own, and has
-    storage where more than one region mentions it.
+    parameters and the like, and is declared again wherever it is `needed`; one that is `rising` rises by one from
+    thread to thread of a row. Any other is each thread's own, and has storage where more than one region mentions it.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Variable:
     spread: Spread = UNKNOWN
     scalar: bool = False
     computed: bool = False
+    rising: bool = False
     needs: tuple[Variable, ...] = ()
     regions: set[Region] = field(default_factory=set)
     storage: str = ""
@@ -42,9 +43,19 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Narrowed:
+    """A branch that threads of a row, or lanes, take from `begin` to before `end`; `text` is what they do."""
+
+    begin: str
+    end: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Statement:
     text: str
     line: int
+    narrowed: Narrowed | None = None
 
 
 @dataclass(eq=False)

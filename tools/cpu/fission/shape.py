@@ -18,9 +18,9 @@ import tree_sitter
 
 from ...cuda_source import Source, code, head, line_at, name_of, walk
 from .exchanges import EXCHANGES, exchange, is_full
-from .names import WAITING, Names, Surroundings
-from .parts import Control, NotSimple, Part, Region, Statement, Stretch, Text, Variable
-from .spread import ANY, BLOCK, INTEGERS, PURE, WARP, Spread, certain, converted, is_computed
+from .names import LANE, WAITING, Names, Surroundings
+from .parts import Control, Narrowed, NotSimple, Part, Region, Statement, Stretch, Text, Variable
+from .spread import ANY, BLOCK, INTEGERS, LANES, PURE, UNSIGNED, WARP, Spread, certain, converted, is_computed
 from .walking import BLOCK_WAITS
 
 # Warps run one after the other, so none may wait in a loop for what another does.
@@ -78,7 +78,7 @@ class Shape:
             if self.is_barrier(node):
                 flush()
                 self.effects = True
-                parts.append(Text("cudaperf_whole_barrier();", self.line(node)))
+                parts.append(Text("CUDAPERF_WHOLE_BARRIER", self.line(node)))
             elif outermost and (condition := self.leaves_early(node)) is not None:
                 flush()
                 guards, all_leave = self.decided(condition)
@@ -186,8 +186,34 @@ class Shape:
         self.region = Region(self.stretch)
 
     def add(self, text: str, node: tree_sitter.Node) -> None:
-        self.region.statements.append(Statement(text, self.line(node)))
+        self.region.statements.append(Statement(text, self.line(node), self.narrowed(node)))
         self.mention(node)
+
+    def narrowed(self, node: tree_sitter.Node) -> Narrowed | None:
+        """A branch as fewer turns of the loop, where its condition is one on the thread's index in its row alone."""
+        parts = [node.child_by_field_name(f) for f in ("condition", "consequence", "alternative")]
+        compared = parts[0].child_by_field_name("value") if parts[0] and node.type == "if_statement" else None
+        if (
+            compared is None
+            or compared.type != "binary_expression"
+            or parts[1] is None
+            or parts[2] is not None
+        ):
+            return None
+        index, sign, bound = compared.children
+        text = self.source.text(parts[1])
+        if self.names.spread(bound).over > BLOCK or self.names.needs(bound) or "return" in text:
+            return None
+        limit = self.source.text(bound)
+        if sign.type == "==" and limit.isdigit() and int(limit) < 32:
+            lane = self.stretch is not None and self.names.means(index) in LANE
+            if lane or (self.stretch is None and self.names.means(index) == "threadIdx.x"):
+                end = f"{int(limit) + 1}" if lane else f"(blockDim.x > {limit} ? {int(limit) + 1} : 0)"
+                return Narrowed(limit, end, text)
+        if sign.type == "<" and self.stretch is None and self.names.means(index) == "threadIdx.x":
+            zero = f"static_cast<{self.names.type_of(index)}>(0)"
+            return Narrowed("0", f"::cudaperf::below({zero}, {limit}, blockDim.x)", text)
+        return None
 
     def mention(self, node: tree_sitter.Node) -> None:
         for variable in self.names.needs(node):
@@ -279,6 +305,11 @@ class Shape:
         variable.computed = not variable.scalar and is_computed(self.source, value)
         if variable.scalar or variable.computed:
             variable.spread, variable.needs = spread, needs
+            others = [n for n in needs if not n.rising]
+            indices = self.source.text(value).count("threadIdx.x") + len(needs) - len(others)
+            signed = integer and set(re.findall(r"\w+", type_)).isdisjoint(UNSIGNED)
+            alike = all(n.spread.over == BLOCK for n in others)
+            variable.rising = bool(signed and spread.over == LANES and indices == 1 and alike)
 
     def variable(self, node: tree_sitter.Node, declarator: tree_sitter.Node) -> Variable:
         first = node.children_by_field_name("declarator")[0]

@@ -15,6 +15,7 @@ from ...cuda_source import Source, walk
 
 BLOCK, WARP, LANES, ANY = range(4)
 INTEGERS = {"int", "unsigned", "size_t", "long", "uint32_t", "int32_t", "uint64_t", "int64_t", "uint"}
+UNSIGNED = {"unsigned", "size_t", "uint32_t", "uint64_t", "uint"}
 _NARROW = {"char", "short"}
 PURE = {"min", "max"}
 _EFFECTS = (

@@ -62,6 +62,15 @@ template <typename T> CUDAPERF_INLINE T shuffled_xor(Lanes &lanes, unsigned int 
     return *lane<T>(lanes, source < (index & ~(size - 1)) + size ? source : index);
 }
 
+// How many threads of a row of `size` have an index, `first` for the first of them, below a bound.
+template <typename I, typename B> CUDAPERF_INLINE unsigned int below(I first, B bound, unsigned int size) {
+    I last = first + static_cast<I>(size - 1);
+    if (!(first < bound)) return 0;
+    if (last < bound) return size;
+    unsigned int count = static_cast<unsigned int>(bound - first);
+    return first + static_cast<I>(count) < bound ? count + 1 : count;
+}
+
 CUDAPERF_INLINE void vote(unsigned int &ballot, unsigned int index, int predicate) {
     ballot |= static_cast<unsigned int>(predicate != 0) << index;
 }
@@ -86,25 +95,32 @@ CUDAPERF_INLINE void fold(unsigned int &folded, unsigned int index, same<T> valu
     [[maybe_unused]] const uint3 blockIdx, [[maybe_unused]] const dim3 blockDim, [[maybe_unused]] const dim3 gridDim
 #ifdef CUDAPERF_CHECKED
 #define CUDAPERF_ENTER_THREAD(index) cudaperf_enter_thread(index)
+#define CUDAPERF_WHOLE_BARRIER cudaperf_whole_barrier();
 #else
 #define CUDAPERF_ENTER_THREAD(index) ((void)0)
+#define CUDAPERF_WHOLE_BARRIER
 #endif
 #ifdef CUDAPERF_FUNCTIONS_USE_THREAD
 #define CUDAPERF_SHOW_THREAD ::threadIdx = threadIdx
 #else
 #define CUDAPERF_SHOW_THREAD ((void)0)
 #endif
-// The threads of a block between two barriers have no order.
-#define CUDAPERF_EACH_THREAD                                                                                 \
+// The threads of a block between two barriers have no order. What comes behind `begin` and `end` is done for each row.
+#define CUDAPERF_EACH_THREAD(begin, end, ...)                                                                \
     for (unsigned int cudaperf_z = 0; cudaperf_z < blockDim.z; cudaperf_z++)                                 \
-        for (unsigned int cudaperf_y = 0; cudaperf_y < blockDim.y; cudaperf_y++)                             \
-            _Pragma("GCC ivdep") for (unsigned int cudaperf_x = 0; cudaperf_x < blockDim.x; cudaperf_x++) {  \
-                [[maybe_unused]] const uint3 threadIdx{cudaperf_x, cudaperf_y, cudaperf_z};                  \
+        for (unsigned int cudaperf_y = 0; cudaperf_y < blockDim.y; cudaperf_y++) {                           \
+            [[maybe_unused]] const uint3 threadIdx{0, cudaperf_y, cudaperf_z};                               \
+            __VA_ARGS__                                                                                      \
+            _Pragma("GCC ivdep") for (int cudaperf_x = static_cast<int>(begin),                              \
+                                          cudaperf_end = static_cast<int>(end);                              \
+                                      cudaperf_x < cudaperf_end; cudaperf_x++) {                             \
+                [[maybe_unused]] const uint3 threadIdx{static_cast<unsigned int>(cudaperf_x), cudaperf_y,    \
+                                                       cudaperf_z};                                          \
                 [[maybe_unused]] const unsigned int cudaperf_thread_index =                                  \
-                    (cudaperf_z * blockDim.y + cudaperf_y) * blockDim.x + cudaperf_x;                        \
+                    (cudaperf_z * blockDim.y + cudaperf_y) * blockDim.x + threadIdx.x;                       \
                 CUDAPERF_ENTER_THREAD(cudaperf_thread_index);                                                \
                 CUDAPERF_SHOW_THREAD;
-#define CUDAPERF_END_EACH_THREAD }
+#define CUDAPERF_END_EACH_THREAD }}
 
 // Where rows of threads are made of whole warps. Outside of the loops over its lanes, a warp's first lane speaks for it.
 #define CUDAPERF_EACH_WARP                                                                                   \
@@ -114,12 +130,15 @@ CUDAPERF_INLINE void fold(unsigned int &folded, unsigned int index, same<T> valu
                 [[maybe_unused]] const uint3 threadIdx{cudaperf_first, cudaperf_y, cudaperf_z};
 #define CUDAPERF_END_EACH_WARP }
 // The lanes of a warp between two exchanges have no order.
-#define CUDAPERF_EACH_LANE                                                                                   \
-    _Pragma("GCC ivdep") for (unsigned int cudaperf_in_warp = 0; cudaperf_in_warp < 32; cudaperf_in_warp++) { \
-        [[maybe_unused]] const uint3 threadIdx{cudaperf_first + cudaperf_in_warp, cudaperf_y, cudaperf_z};   \
-        [[maybe_unused]] const unsigned int cudaperf_thread_index =                                          \
-            (cudaperf_z * blockDim.y + cudaperf_y) * blockDim.x + cudaperf_first + cudaperf_in_warp;         \
-        CUDAPERF_SHOW_THREAD;
+#define CUDAPERF_EACH_LANE(begin, end, ...)                                                                  \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+        _Pragma("GCC ivdep") for (int cudaperf_x = begin; cudaperf_x < end; cudaperf_x++) {                  \
+            const unsigned int cudaperf_in_warp = static_cast<unsigned int>(cudaperf_x);                     \
+            [[maybe_unused]] const uint3 threadIdx{cudaperf_first + cudaperf_in_warp, cudaperf_y, cudaperf_z}; \
+            [[maybe_unused]] const unsigned int cudaperf_thread_index =                                      \
+                (cudaperf_z * blockDim.y + cudaperf_y) * blockDim.x + cudaperf_first + cudaperf_in_warp;     \
+            CUDAPERF_SHOW_THREAD;
 
 #define CUDAPERF_UNPACKED(...) __VA_ARGS__
 #define CUDAPERF_WHOLE_KERNEL(name, checkable, whole, ...)                                                   \
