@@ -1,4 +1,5 @@
 // Kernels whose speed on the CPU device is held against plain C. Each function of the host runs one, `times` times.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -61,6 +62,40 @@ __global__ void softmax_rows(const float *x, float *y) {
     __syncthreads();
     for (int j = t; j < columns; j += 256) y[blockIdx.x * columns + j] = expf(row[j] - largest) / s[0];
 }
+__device__ __forceinline__ float warp_sum(float v) {
+    for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(0xffffffff, v, d);
+    return v;
+}
+__device__ float block_sum(float v) {
+    __shared__ float s[32];
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    v = warp_sum(v);
+    if (lane == 0) s[warp] = v;
+    __syncthreads();
+    v = lane < blockDim.x / 32 ? s[lane] : 0;
+    v = warp_sum(v);
+    __syncthreads();
+    return v;
+}
+__global__ void softmax_warps(const float *x, float *y) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (row >= rows) return;
+    float largest = -1e30f, sum = 0;
+    for (int j = lane; j < columns; j += 32) largest = fmaxf(largest, x[row * columns + j]);
+    for (int d = 16; d > 0; d /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, d));
+    for (int j = lane; j < columns; j += 32) sum += expf(x[row * columns + j] - largest);
+    sum = warp_sum(sum);
+    for (int j = lane; j < columns; j += 32) y[row * columns + j] = expf(x[row * columns + j] - largest) / sum;
+}
+__global__ void layer_norm(const float *x, float *y) {
+    const float *row = x + blockIdx.x * columns;
+    float sum = 0, squares = 0;
+    for (int j = threadIdx.x; j < columns; j += blockDim.x) sum += row[j];
+    float mean = block_sum(sum) / columns;
+    for (int j = threadIdx.x; j < columns; j += blockDim.x) squares += (row[j] - mean) * (row[j] - mean);
+    float scale = rsqrtf(block_sum(squares) / columns + 1e-5f);
+    for (int j = threadIdx.x; j < columns; j += blockDim.x) y[blockIdx.x * columns + j] = (row[j] - mean) * scale;
+}
 __global__ void product_tiled(const float *a, const float *b, float *c) {
     __shared__ float s[16][16], t[16][16];
     int x = threadIdx.x, y = threadIdx.y, i = blockIdx.y * 16 + y, j = blockIdx.x * 16 + x;
@@ -117,6 +152,16 @@ __attribute__((noinline)) void softmax(const float *x, float *y) {
         for (int j = 0; j < columns; j++) y[r * columns + j] = expf(row[j] - largest) / sum;
     }
 }
+__attribute__((noinline)) void layer_norm(const float *x, float *y) {
+    for (int r = 0; r < rows; r++) {
+        const float *row = x + r * columns;
+        float sum = 0, squares = 0;
+        for (int j = 0; j < columns; j++) sum += row[j];
+        for (int j = 0; j < columns; j++) squares += (row[j] - sum / columns) * (row[j] - sum / columns);
+        float scale = 1 / sqrtf(squares / columns + 1e-5f);
+        for (int j = 0; j < columns; j++) y[r * columns + j] = (row[j] - sum / columns) * scale;
+    }
+}
 __attribute__((noinline)) void product(const float *a, const float *b, float *c) {
     memset(c, 0, side * side * sizeof(float));
     for (int i = 0; i < side; i++)
@@ -167,6 +212,8 @@ int main() {
     measure("reduction, shuffles", [&] { reduce_shuffles<<<n / 256, 256>>>(dx, dy); }, [&] { plain::sums(x, y, 32); });
     measure("scan of blocks", [&] { scan_block<<<n / 256, 256>>>(dx, dy); }, [&] { plain::scans(x, y); });
     measure("softmax of rows", [&] { softmax_rows<<<rows, 256>>>(dx, dy); }, [&] { plain::softmax(x, y); });
+    measure("softmax of rows, a warp each", [&] { softmax_warps<<<rows / 8, 256>>>(dx, dy); }, [&] { plain::softmax(x, y); });
+    measure("layer norm, shuffles", [&] { layer_norm<<<rows, 256>>>(dx, dy); }, [&] { plain::layer_norm(x, y); });
     measure("matrix product, tiles", [&] { product_tiled<<<dim3(side / 16, side / 16), dim3(16, 16)>>>(dx, dx, dy); }, [&] { plain::product(x, x, y); });
     measure("transposition, tiles", [&] { transpose_tiled<<<dim3(columns / 32, rows / 32), dim3(32, 8)>>>(dx, dy); }, [&] { plain::transpose(x, y); });
     measure("histogram in shared memory", [&] { histogram_shared<<<n / 256, 256>>>(dx, dbins); }, [&] { plain::histogram(x, bins); });
