@@ -18,11 +18,12 @@ from .reduce import word
 from .reduction import Reduction
 from .scan import Scan, sliced
 from .threads import Mapping
+from .tree import Names
 
 WARP = 32
 # What a thread keeps in registers, in values of 32 bits, and how many threads a multiprocessor shall hold: on an H200
 # that is fastest for sums of floats, by a third over what the compiler chooses by itself.
-KEPT, RESIDENT = 16, 1536
+KEPT, RESIDENT = 18, 1536
 
 
 def scan_kernels(site: Site, mapping: Mapping) -> Code:
@@ -256,11 +257,12 @@ class _Names:
         self.start, self.last, self.warps = fresh["start"], fresh["last"], fresh["warps"]
         self.before, self.total = fresh["before"], fresh["total"]
         self.own, self.all, self.base = fresh["own"], fresh["all"], fresh["base"]
+        self.kept = fresh["kept"]
         self.neutral = scan.reduction.neutral or self.start
 
     @classmethod
-    def of(cls, scan: Scan, names) -> _Names:
-        parts = ("start", "last", "warps", "before", "total", "own", "all", "base")
+    def of(cls, scan: Scan, names: Names) -> _Names:
+        parts = ("start", "last", "warps", "before", "total", "own", "all", "base", "kept")
         return cls(scan, {part: names.fresh(f"{scan.name}_{part}") for part in parts})
 
     def joined(self, a: str, b: str) -> str:
@@ -304,9 +306,9 @@ class _Names:
         ]
 
     def here(self, k: str) -> list[str]:
-        s, kept = self.name, f"{self.name}_kept"
+        s = self.name
         return [
-            f"const {self.type} {kept} = {self.before}[{k}];",
+            f"const {self.type} {self.kept} = {self.before}[{k}];",
             f"{self.type} {s} = {self.joined(self.base, self.own)};",
-            f"{s} = {self.joined(s, kept)};",
+            f"{s} = {self.joined(s, self.kept)};",
         ]
