@@ -9,9 +9,9 @@ from .inputs import SMALL_CASE_BYTES, case, case_bytes, configurations, largest
 from .oracle import Dropped, Expectation, Oracle, OracleError
 from .records import InputConfig, Task
 
-# Fills to fall back on where a configuration's own makes the original leave its domain.
+# Seconds of the original from which on a case of few bytes counts as large.
 MUCH_WORK = 1e-3
-"""Seconds of the original from which on a case of few bytes counts as large."""
+# Fills to fall back on where a configuration's own makes the original leave its domain.
 FALLBACK_FILLS = ("uniform", "small-integers")
 
 

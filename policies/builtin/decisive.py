@@ -13,7 +13,6 @@ from ...tools.c import ast
 from . import flow
 from .build import At
 from .loops import Loop, counted, statements_of
-from .mathematics import is_library_function
 from .tree import Names, root_of, same, substituted
 
 LiveAfter = Callable[[str], bool]
@@ -115,7 +114,7 @@ def _choice(statement: ast.For, live_after: LiveAfter) -> _Choice | None:
                 conditions.append(nested.condition)
                 then = statements_of(nested.then)
             condition = _joined(At(inner.place), conditions)
-            if not _is_pure([condition]):
+            if not flow.is_pure([condition]):
                 return None
             return _Choice(loop, tuple(before), condition, then, body[position + 1 :])
         if not _only_computes(inner):
@@ -151,20 +150,11 @@ def _only_computes(statement: ast.Stmt) -> bool:
     """Whether a statement declares variables, and has no other effect than on them."""
     match statement:
         case ast.Declare(variables=variables):
-            return all(v.type.scalar and not v.static for v in variables) and _is_pure(
+            return all(v.type.scalar and not v.static for v in variables) and flow.is_pure(
                 [v.init for v in variables if v.init is not None]
             )
         case _:
             return False
-
-
-def _is_pure(expressions: Iterable[ast.Expr]) -> bool:
-    return not any(
-        isinstance(n, ast.Assign | ast.Step)
-        or (isinstance(n, ast.Call) and not is_library_function(n.function))
-        for e in expressions
-        for n in ast.walk(e)
-    )
 
 
 def _sets_variables(then: tuple[ast.Stmt, ...]) -> bool:
@@ -176,7 +166,7 @@ def _sets_variables(then: tuple[ast.Stmt, ...]) -> bool:
         and isinstance(s.expression.target, ast.Name)
         and s.expression.target.type.scalar
         and s.expression.target.scope != "global"
-        and _is_pure([s.expression.value])
+        and flow.is_pure([s.expression.value])
         for s in then
     )
 
@@ -190,13 +180,7 @@ def _is_unchanged(choice: _Choice, by: tuple[ast.Stmt, ...]) -> bool:
         for n in ast.walk(s)
         if isinstance(n, ast.Assign | ast.Step) and not isinstance(n.target, ast.Name)
     }
-    return (
-        None not in stored
-        and not needed & (flow.written(by) | stored)
-        and not any(
-            isinstance(n, ast.Call) and not is_library_function(n.function) for s in by for n in ast.walk(s)
-        )
-    )
+    return None not in stored and not needed & (flow.written(by) | stored) and not flow.calls_others(by)
 
 
 def _leaves(statements: Iterable[ast.Stmt]) -> bool:

@@ -1,10 +1,11 @@
-"""Which scalars a piece of code reads before it writes them, and which it surely writes."""
+"""What a piece of code reads and writes: its scalars above all, and whether it has effects elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from ...tools.c import ast
+from .mathematics import is_library_function
 
 
 def written(nodes: Iterable[ast.Expr | ast.Stmt]) -> set[str]:
@@ -17,15 +18,41 @@ def assigned(root: ast.Expr | ast.Stmt) -> set[str]:
     """Variables that the code assigns, steps, or takes the address of, wherever they are declared."""
     names: set[str] = set()
     for node in ast.walk(root):
+        names.update(changed_by(node))
         match node:
-            case ast.Assign(target=ast.Name(name=name)) | ast.Step(target=ast.Name(name=name)):
-                names.add(name)
-            case ast.Unary(op="&", operand=ast.Name(name=name)):
-                names.add(name)
             case ast.Assign(target=ast.Member() as target) | ast.Step(target=ast.Member() as target):
                 if (owner := _owner(target)) is not None:
                     names.add(owner)
     return names
+
+
+def changed_by(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
+    """The variable that a node itself assigns, steps, or takes the address of; none for any other node."""
+    match node:
+        case (
+            ast.Assign(target=ast.Name(name=name))
+            | ast.Step(target=ast.Name(name=name))
+            | ast.Unary(op="&", operand=ast.Name(name=name))
+        ):
+            return (name,)
+        case _:
+            return ()
+
+
+def calls_others(nodes: Iterable[ast.Expr | ast.Stmt]) -> bool:
+    """Whether code calls anything but the C library's mathematics."""
+    return any(
+        isinstance(n, ast.Call) and not is_library_function(n.function)
+        for root in nodes
+        for n in ast.walk(root)
+    )
+
+
+def is_pure(expressions: Iterable[ast.Expr]) -> bool:
+    """Whether expressions change nothing."""
+    kept = list(expressions)
+    steps = any(isinstance(n, ast.Assign | ast.Step) for e in kept for n in ast.walk(e))
+    return not steps and not calls_others(kept)
 
 
 def _owner(target: ast.Expr) -> str | None:

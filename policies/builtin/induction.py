@@ -198,7 +198,7 @@ def _inductions(body: Sequence[ast.Stmt]) -> dict[str, _Induction]:
     return {
         name: _Induction(variables[name], tuple(moves))
         for name, moves in found.items()
-        if sum(name in _writes(n) for s in body for n in ast.walk(s)) == len(moves)
+        if sum(name in flow.changed_by(n) for s in body for n in ast.walk(s)) == len(moves)
     }
 
 
@@ -208,18 +208,6 @@ def _expression(statement: ast.Stmt) -> ast.Expr | None:
             return expression
         case _:
             return None
-
-
-def _writes(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
-    match node:
-        case (
-            ast.Assign(target=ast.Name(name=name))
-            | ast.Step(target=ast.Name(name=name))
-            | ast.Unary(op="&", operand=ast.Name(name=name))
-        ):
-            return (name,)
-        case _:
-            return ()
 
 
 def _moved_by(update: ast.Expr) -> tuple[ast.Name, int] | None:

@@ -15,7 +15,6 @@ from ...tools.c import ast
 from . import flow
 from .build import At
 from .loops import Loop, counted, statements_of
-from .mathematics import is_library_function
 from .promotion import replaced
 from .reduction import Reduction, reduction_of
 from .tree import Names, root_of, same, substituted
@@ -131,10 +130,14 @@ def _effects(
             return [statement] if _is_free([expression.value], names, stored) else None
         case ast.Assign(target=ast.Name()) | ast.Step(target=ast.Name()):
             value = expression.value if isinstance(expression, ast.Assign) else expression
-            return None if stored & flow.names_in([value]).keys() or _calls(value) else [statement]
+            return (
+                None if stored & flow.names_in([value]).keys() or flow.calls_others([value]) else [statement]
+            )
     updates = [n for n in flow.certain(expression) if isinstance(n, ast.Step) and _is_one(n.target, names)]
     everything = [n for n in ast.walk(expression) if isinstance(n, ast.Assign | ast.Step)]
-    if any(_is_one(n.target, names) for n in everything if n not in updates) or _calls(expression):
+    if any(_is_one(n.target, names) for n in everything if n not in updates) or flow.calls_others(
+        [expression]
+    ):
         return None
     stored |= {_owner(n.target) for n in everything if n not in updates}
     return [ast.Evaluate(u, statement.place) for u in updates]
@@ -147,7 +150,7 @@ def _is_one(target: ast.Expr, names: set[str]) -> bool:
 def _is_free(nodes: Sequence[Any], names: set[str], stored: set[str]) -> bool:
     """Whether nodes neither use the variables, nor memory that was stored to, nor change anything by a call."""
     return not names & flow.names_in(nodes).keys() and not any(
-        stored & flow.names_in([n]).keys() or _calls(n) for n in nodes
+        stored & flow.names_in([n]).keys() or flow.calls_others([n]) for n in nodes
     )
 
 
@@ -156,10 +159,6 @@ def _owner(target: ast.Expr) -> str:
     if isinstance(target, ast.Unary):
         target = target.operand
     return root_of(target) or min(flow.names_in([target]), default="")
-
-
-def _calls(node: Any) -> bool:
-    return any(isinstance(n, ast.Call) and not is_library_function(n.function) for n in ast.walk(node))
 
 
 def _stores(node: Any) -> set[str]:

@@ -15,7 +15,6 @@ from . import flow
 from .build import At
 from .dependence import Overlap
 from .loops import Loop, counted, jumps, statements_of
-from .mathematics import is_library_function
 from .tree import Names, root_of, substituted
 
 # How many iterations back a value may come from.
@@ -54,23 +53,20 @@ class _Made:
         self.body = body
         self.written: dict[str, ast.Name] = {}
         self.values: dict[str, ast.Expr] = {}
-        self.order: list[str] = []
         self.stored = _stored(body)
         self.overlap = overlap
-        changed = [name for s in body for n in ast.walk(s) for name in _changes(n)]
+        changed = [name for s in body for n in ast.walk(s) for name in flow.changed_by(n)]
         for s in body:
             match s:
                 case ast.Evaluate(
                     expression=ast.Assign(op="=", target=ast.Name(name=name) as v, value=value)
                 ) if changed.count(name) == 1 and v.type.kind in ("int", "float") and v.scope != "global":
                     self.written[name], self.values[name] = v, value
-                    self.order.append(name)
                 case ast.Declare(variables=variables):
                     for d in variables:
                         if d.init is not None and d.type.kind in ("int", "float") and d.name not in changed:
                             self.written[d.name] = at.name(d.name, d.type)
                             self.values[d.name] = d.init
-                            self.order.append(d.name)
         self.changed = set(changed) | flow.declared_in(body).keys() | {loop.variable}
 
     @property
@@ -80,7 +76,11 @@ class _Made:
     def can_compute(self, name: str, back: int = 0) -> bool:
         """Whether a variable's value after an iteration follows from what the loop does not change."""
         value = self.values[name]
-        if back > MOST_BACK or self.loop.variable in flow.names_in([self.loop.first]) or not _is_pure(value):
+        if (
+            back > MOST_BACK
+            or self.loop.variable in flow.names_in([self.loop.first])
+            or not flow.is_pure([value])
+        ):
             return False
         if flow.names_in([self.loop.first, self.loop.bound]).keys() & self.changed:
             return False
@@ -105,9 +105,10 @@ class _Made:
     def now(self, name: str, index: ast.Expr) -> ast.Expr:
         """What a variable is after its assignment in an iteration."""
         values: dict[str, ast.Expr] = {self.loop.variable: index}
+        order = list(self.values)
         for other in flow.names_in([self.values[name]]):
             if other in self.values:
-                earlier = self.order.index(other) < self.order.index(name)
+                earlier = order.index(other) < order.index(name)
                 values[other] = self.now(other, index) if earlier else self.before(other, index)
         value = substituted(self.values[name], values)
         type = dataclasses.replace(self.written[name].type, const=False)
@@ -146,18 +147,6 @@ def _is_load(node: ast.Expr | ast.Stmt) -> bool:
     return isinstance(node, ast.Subscript | ast.Member) or (isinstance(node, ast.Unary) and node.op == "*")
 
 
-def _changes(node: ast.Expr | ast.Stmt) -> tuple[str, ...]:
-    match node:
-        case (
-            ast.Assign(target=ast.Name(name=name))
-            | ast.Step(target=ast.Name(name=name))
-            | ast.Unary(op="&", operand=ast.Name(name=name))
-        ):
-            return (name,)
-        case _:
-            return ()
-
-
 def _stored(body: Sequence[ast.Stmt]) -> set[str | None]:
     """The arrays that a body stores to; None among them: some that is not known by name."""
     targets = [
@@ -166,15 +155,4 @@ def _stored(body: Sequence[ast.Stmt]) -> set[str | None]:
         for n in ast.walk(s)
         if isinstance(n, ast.Assign | ast.Step) and not isinstance(n.target, ast.Name)
     ]
-    calls = any(
-        isinstance(n, ast.Call) and not is_library_function(n.function) for s in body for n in ast.walk(s)
-    )
-    return {root_of(t) for t in targets} | ({None} if calls else set())
-
-
-def _is_pure(value: ast.Expr) -> bool:
-    return not any(
-        isinstance(n, ast.Assign | ast.Step)
-        or (isinstance(n, ast.Call) and not is_library_function(n.function))
-        for n in ast.walk(value)
-    )
+    return {root_of(t) for t in targets} | ({None} if flow.calls_others(body) else set())

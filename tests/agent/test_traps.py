@@ -169,4 +169,5 @@ def test_a_port_that_costs_more_than_it_saves_says_so(command, tmp_path):
     assert answer.status == 0 and "slower than the original at this size" in " ".join(answer.err.split()), (
         answer.err
     )
+    assert "launches follow one another" in " ".join(answer.err.split())
     assert "slower than the original" in (tmp_path / "out" / "report.md").read_text()
