@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,26 +13,26 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal as OneOf
 
-from .. import sandbox
 from ..constructs import COMPILER_REMEDY
-from ..launcher import Kernel, Split
+from ..launcher import Split
 from ..nvcc import compile_ptx, find_nvcc
 from ..records import Finding
-from ..toolchain import Compiler, cached, cxx_compiler, digest
-from .diagnostics import diagnostics
-from .names import without_parameters
-from .one_sided import without_device_bodies, without_host_only
+from ..toolchain import cached, cxx_compiler, digest
+from .host import (
+    COMMON,
+    HOST_FLAGS,
+    compile_host,
+    compile_part,
+    kernel_stubs,
+    read_table,
+    runtime,
+    write_table,
+)
+from .one_sided import without_host_only
 from .ptx.parse import parse
 from .ptx.translate import translate
 from .rewrite import rewrite
 
-COMPILE_SECONDS = 60.0
-COMPILE_MEMORY = 2 << 30
-_WARNINGS_OFF = ("-w", "-fmax-errors=40", "-fno-diagnostics-color", "-fno-diagnostics-show-caret")
-_COMMON = (
-    "-std=c++17", "-shared", "-fPIC", "-g1", "-gdwarf-4", "-fno-strict-aliasing", "-fno-semantic-interposition",
-    *_WARNINGS_OFF,
-)  # fmt: skip
 _DEVICE = (
     "-nostdlib", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-fno-math-errno",
     "-fno-trapping-math", "-ffp-contract=off", "-fno-stack-protector",
@@ -81,21 +80,6 @@ class Libraries:
     kernels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Runtime:
-    """The compiled runtime: its folder holds the harness and its library."""
-
-    folder: Path
-
-    @property
-    def harness(self) -> Path:
-        return self.folder / "harness"
-
-    @property
-    def library(self) -> Path:
-        return self.folder / "libcudaperf.so"
-
-
 def build(
     split: Split,
     *,
@@ -119,33 +103,18 @@ def build(
     if engine == "source" and split.needs:
         return Libraries(Path(), split.needs)
     sanitizers = _CHECKED_PTX if from_ptx else _CHECKED
-    device_flags = (*_COMMON, *_DEVICE, *(sanitizers if checked else _PLAIN))
-    host_flags = (*_COMMON, "-O1", "-Wl,-z,defs,--gc-sections")
+    device_flags = (*COMMON, *_DEVICE, *(sanitizers if checked else _PLAIN))
     key = digest(
-        compiler.version, str(base.folder), split.host, split.device, *device_flags, *host_flags, str(from_ptx),
+        compiler.version, str(base.folder), split.host, split.device, *device_flags, *HOST_FLAGS, str(from_ptx),
         split.whole.text if split.whole and from_ptx else "", *link,
         *(path.read_bytes() for path in (*objects, *_rewriters())),
     )  # fmt: skip
     failed: list[Finding] = []
 
-    def host_part(folder: Path) -> list[Finding]:
-        copies = [Path(shutil.copy(path, folder / f"object{i}.o")) for i, path in enumerate(objects)]
-        inputs: list[str | Path] = [*copies, base.library, "-pthread", *link]
-        host: str | None = split.host
-        findings: list[Finding] = []
-        while host is not None:
-            (folder / "host.cpp").write_text(host)
-            found = _compile(compiler, folder, "host", host_flags, inputs, split.file)
-            if not found:
-                return []
-            findings = findings or found
-            host = without_device_bodies(split.file, host, {f.line for f in found})
-        return findings
-
     def device_part(folder: Path, kernels: Sequence[str]) -> list[Finding]:
         def compiled(text: str) -> list[Finding]:
             (folder / "device.cpp").write_text(text)
-            return _compile(compiler, folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
+            return compile_part(folder, "device", device_flags, ["-lm", "-lgcc"], split.file)
 
         if from_ptx:
             text, findings = _translated(split, folder, kernels, ptx.result())
@@ -161,17 +130,17 @@ def build(
         with ThreadPoolExecutor(3) as pool:
             if from_ptx:
                 pool.submit(lambda: ptx.set_result(_ptx(split)))
-            host = pool.submit(host_part, folder)
+            host = pool.submit(compile_host, split, folder, objects, link)
             early = pool.submit(device_part, folder, kernels) if kernels is not None else None
             failed.extend(host.result() + (early.result() if early else []))
         if not failed:
-            stubs = _stubs(folder / "host.so", split.kernels)
+            stubs = kernel_stubs(folder / "host.so", split.kernels)
             if kernels is None:
                 kernels = tuple(stubs)
                 failed.extend(device_part(folder, kernels))
             elif any(k not in stubs for k in kernels):
                 stubs |= _overloaded(folder / "device.so", stubs)
-            (folder / "kernels").write_text("".join(f"{stubs.get(k, -1)} {k}\n" for k in kernels))
+            write_table(folder, kernels, stubs)
         if failed:
             raise _Failed
 
@@ -179,8 +148,7 @@ def build(
         folder = cached("builds", key, make)
     except _Failed:
         return Libraries(Path(), _unique(failed))
-    lines = (folder / "kernels").read_text().splitlines()
-    return Libraries(folder, (), tuple(line.partition(" ")[2] for line in lines))
+    return Libraries(folder, (), read_table(folder))
 
 
 def _rewritten(
@@ -228,29 +196,6 @@ def _translated(
     return translation.text, translation.findings
 
 
-def _stubs(library: Path, kernels: Sequence[Kernel]) -> dict[str, int]:
-    """The kernels' stubs in a host library: names with template arguments (overloads: with parameters), offsets."""
-    names = {k.name for k in kernels}
-    plain = {k.name for k in kernels if not k.is_template}
-    answer = subprocess.run(
-        ["nm", "-C", "--defined-only", library], capture_output=True, text=True, check=True
-    )
-    found: dict[str, dict[str, int]] = {}
-    for line in answer.stdout.splitlines():
-        address, kind, symbol = line.split(" ", 2)
-        signature = symbol.replace("(anonymous namespace)::", "").removeprefix("void ")
-        name = without_parameters(signature)
-        # A function of the host may share its name with a template.
-        known = name in plain or ("<" in name and name.partition("<")[0] in names)
-        if kind in "tTwW" and known and "[clone" not in symbol:
-            found.setdefault(name, {})[signature] = int(address, 16)
-    return {
-        name if len(overloads) == 1 else signature: offset
-        for name, overloads in found.items()
-        for signature, offset in overloads.items()
-    }
-
-
 def _overloaded(library: Path, stubs: Mapping[str, int]) -> dict[str, int]:
     """The stubs of kernels that share their name with functions of the host, by the device's parameters."""
     answer = subprocess.run(["nm", "-C", library], capture_output=True, text=True, check=True)
@@ -268,31 +213,6 @@ def _rewriters() -> tuple[Path, ...]:
 
 class _Failed(Exception):
     """A part did not compile, so nothing may enter the cache."""
-
-
-def _compile(
-    compiler: Compiler, folder: Path, part: str, flags: Sequence[str], inputs: Sequence[str | Path], file: str
-) -> list[Finding]:
-    output = folder / f"{part}.so"
-    command = [compiler.path, *flags, f"-I{_source_folder()}", "-o", output, folder / f"{part}.cpp", *inputs]
-    done = sandbox.run(
-        command,
-        cwd=folder,
-        seconds=COMPILE_SECONDS,
-        readable=(_source_folder(), runtime().folder, *compiler.folders),
-        writable=(folder,),
-        memory_bytes=COMPILE_MEMORY,
-    )
-    if done.returncode == 0:
-        return []
-    if done.timed_out:
-        message = f"the compiler did not finish within {COMPILE_SECONDS:.0f} s"
-        return [Finding(rule="compile-timeout", message=message, file=file)]
-    found = diagnostics(done.stderr.decode(errors="replace"), file)
-    if found:
-        return found
-    first = done.stderr.decode(errors="replace").strip().splitlines()[:1] or [f"signal {done.signal}"]
-    return [Finding(rule="compile-error", message=f"the compiler failed: {first[0][:300]}", file=file)]
 
 
 def _foreign_calls(library: Path, split: Split) -> list[Finding]:
@@ -324,51 +244,3 @@ def _demangled(name: str) -> str:
 
 def _unique(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(dict.fromkeys(findings))[:20]
-
-
-@functools.cache
-def _source_folder() -> Path:
-    return Path(str(files(__package__) / "runtime"))
-
-
-@functools.cache
-def runtime() -> Runtime:
-    """The harness and its library, compiled once for each version of compiler and runtime."""
-    compiler = cxx_compiler()
-    sources = sorted(_source_folder().iterdir())
-    key = digest(
-        compiler.version, *(part for s in sources if s.is_file() for part in (s.name, s.read_bytes()))
-    )
-
-    def make(folder: Path) -> None:
-        common: list[str | Path] = [
-            compiler.path,
-            "-std=c++20",
-            "-O2",
-            "-g1",
-            "-fPIC",
-            "-ftls-model=initial-exec",
-            "-pthread",
-        ]
-        library = [s for s in sources if s.suffix == ".cpp" and s.name != "harness.cpp"]
-
-        def compile_one(source: Path) -> Path:
-            output = folder / f"{source.stem}.o"
-            _run_trusted([*common, "-c", source, "-o", output])
-            return output
-
-        with ThreadPoolExecutor() as pool:
-            objects = list(pool.map(compile_one, [*library, _source_folder() / "harness.cpp"]))
-        _run_trusted([*common, "-shared", "-o", folder / "libcudaperf.so", *objects[:-1], "-ldl"])
-        link: list[str | Path] = [objects[-1], f"-L{folder}", "-lcudaperf", "-Wl,-rpath,$ORIGIN", "-ldl"]
-        _run_trusted([*common, "-o", folder / "harness", *link])
-
-    return Runtime(cached("runtime", key, make))
-
-
-def _run_trusted(command: Sequence[str | Path]) -> None:
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode:
-        raise RuntimeError(
-            f"the CPU runtime does not compile: {' '.join(map(str, command))}\n{answer.stderr}"
-        )

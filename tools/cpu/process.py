@@ -20,7 +20,8 @@ import numpy as np
 from .. import sandbox
 from ..device import Case, Checks
 from ..records import FunctionSpec
-from .build import Libraries, runtime
+from .build import Libraries
+from .host import runtime
 
 DEVICE_BEGIN = 0x20_0000_0000  # device_begin of runtime/abi.h
 STATUS_BYTES = 4096  # the first page of the buffers' file: which kernel runs
